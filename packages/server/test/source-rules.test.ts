@@ -126,7 +126,7 @@ describe('the sources of a service', () => {
       ['server/src/events/feed.ts'],
     )
     const stood = /\breadingEndsMs\s*[<>]|[^=][<>]=?\s*readingEndsMs|\bsuspended\s*(?:\|\||&&)/
-    assert.deepEqual(filesWith(stood), ['server/src/tenants/standing.ts'])
+    assert.deepEqual(filesWith(stood), ['server/src/tenants/tenant-state.ts'])
   })
 
   it('work in the background in one loop, which reports, waits and stops for all', () => {

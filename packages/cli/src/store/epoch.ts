@@ -221,7 +221,7 @@ async function headsFault(storage: StorageEngine, text: string): Promise<string 
     if (found.position < head.position) {
       return `${sentenceStart(feed)} ends with ${found.sequenceNumber}, and ended with ${head.sequenceNumber}.`
     }
-    if (head.position > 0 && !(await holds(storage, head))) {
+    if (head.position > 0 && !(await isStored(storage, head))) {
       return `Number ${head.sequenceNumber} of ${feed} is not the same event as before.`
     }
   }
@@ -236,7 +236,7 @@ function sentenceStart(words: string): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-async function holds(storage: StorageEngine, head: RecordedHead): Promise<boolean> {
+async function isStored(storage: StorageEngine, head: RecordedHead): Promise<boolean> {
   const { tenantId, feed, sequenceNumber, createdDate } = head
   const key = { tenantId, feed }
   const query = { key, view: 'all', after: sequenceNumber - 1, limit: 1, latestOnly: false } as const

@@ -6,7 +6,7 @@ import type { Acknowledgement, ConsumerRefusal, StoredRead, ConsumerStore } from
 import type { FeedKey } from '../events/feed-key.ts'
 import type { KeyReading, KeyRecord, KeyStore } from '../keys/key.ts'
 import type { Presence, SilenceStore } from './silence/silence.ts'
-import { isAdmitted, standingOf } from '../tenants/standing.ts'
+import { isAdmitted, tenantStateOf } from '../tenants/tenant-state.ts'
 import type { KeyEnd } from './delivery.ts'
 
 export interface FeedConsumer {
@@ -151,7 +151,7 @@ async function disabledOf(
   if (tenant === undefined) return undefined
   const [left] = await leaving.of([key.tenantId])
   const readingEndsMs = left?.readingEndsMs
-  const standing = standingOf({ ...tenant, readingEndsMs }, nowMs)
-  if (isAdmitted(standing)) return undefined
-  return { code: 'key_disabled', sinceMs: standing === 'readingEnded' ? readingEndsMs : undefined }
+  const state = tenantStateOf({ ...tenant, readingEndsMs }, nowMs)
+  if (isAdmitted(state)) return undefined
+  return { code: 'key_disabled', sinceMs: state === 'readingEnded' ? readingEndsMs : undefined }
 }

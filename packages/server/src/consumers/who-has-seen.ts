@@ -64,7 +64,8 @@ export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Se
       viewsOfEvent: new Set([...places.keys(), ...unknown]),
       isInBranches: isInBranches(consumer, places, unknown),
       firstSent,
-      isSent: firstSent !== undefined || holds(consumer.readings, event.sequenceNumber, head.epoch, places),
+      isSent:
+        firstSent !== undefined || includes(consumer.readings, event.sequenceNumber, head.epoch, places),
       acknowledged: ofEpoch(consumer.acknowledgement, head),
       result: results.find(isHere),
       eventType: eventTypeOf(store, consumer, event),
@@ -144,7 +145,7 @@ function placeIn(part: ReadPart, sequenceNumber: number, epoch: string, places: 
   return places.get(part.space === 'positions' ? 'all' : part.view)
 }
 
-function holds(
+function includes(
   readings: readonly StoredRead[],
   sequenceNumber: number,
   epoch: string,

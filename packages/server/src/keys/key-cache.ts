@@ -44,7 +44,7 @@ export function cachedFinder(
   // If the clock is set back, answers must not live longer.
   const isFresh = (askedMs: number, nowMs: number) => nowMs >= askedMs && nowMs - askedMs < cacheMs
 
-  const holds = ({ askedMs, version }: Finding, nowMs: number): boolean =>
+  const isCurrent = ({ askedMs, version }: Finding, nowMs: number): boolean =>
     isFresh(askedMs, nowMs) || (current?.version === version && isFresh(current.askedMs, nowMs))
 
   const currentVersion = (nowMs: number): string | Promise<string> => {
@@ -81,7 +81,7 @@ export function cachedFinder(
     async find(keyId) {
       const nowMs = clock()
       const finding = known.get(keyId) ?? missing.get(keyId)
-      if (finding !== undefined && holds(finding, nowMs)) return finding.found
+      if (finding !== undefined && isCurrent(finding, nowMs)) return finding.found
       return reading(
         keyId,
         (askedMs) => isFresh(askedMs, nowMs),
@@ -91,7 +91,7 @@ export function cachedFinder(
     },
     known(keyId) {
       const finding = known.get(keyId)
-      return finding !== undefined && holds(finding, clock()) ? finding.found : undefined
+      return finding !== undefined && isCurrent(finding, clock()) ? finding.found : undefined
     },
   }
 }

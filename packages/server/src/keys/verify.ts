@@ -7,7 +7,7 @@ import type { FoundKey, Grant, KeyRate, KeyReading, KeyStore } from './key.ts'
 import { reported, unreported } from '../runtime/background-task.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { BoundedMap } from '../runtime/bounded-map.ts'
-import { admissionOf } from '../tenants/standing.ts'
+import { admissionOf } from '../tenants/tenant-state.ts'
 import { allowedNetworks } from './allowed-networks.ts'
 import { cachedFinder } from './key-cache.ts'
 import { keyIdCache } from './key-id-cache.ts'
@@ -125,7 +125,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     const isSame = isProven && nowMs < before.untilMs
     const key = isSame ? before.key : verifiedKey(found, nowMs)
     if (!isSame) proven.set(digest, { found, key, untilMs: nextEndOf(found, nowMs) })
-    const kind = standing(found, key, nowMs)
+    const kind = keyState(found, key, nowMs)
     if (kind !== 'valid') return { kind, key }
     if (!isProven) void rehash(found, parts.secret)
     uses.record(key.keyId, nowMs)
@@ -153,7 +153,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       const entry = proven.get(digest)
       if (entry === undefined || finder.known(entry.key.keyId) !== entry.found) return undefined
       const nowMs = clock()
-      if (nowMs >= entry.untilMs || standing(entry.found, entry.key, nowMs) !== 'valid') return undefined
+      if (nowMs >= entry.untilMs || keyState(entry.found, entry.key, nowMs) !== 'valid') return undefined
       uses.record(entry.key.keyId, nowMs)
       return entry.key
     },
@@ -181,7 +181,7 @@ function verdictOf(
   const isTest = isTestKey(found)
   if ((isTest && !testKeys) || !opensOwnSide({ isTest }, found)) return { kind: 'unknown' }
   const key = verifiedKey(found, nowMs)
-  return { kind: standing(found, key, nowMs), key }
+  return { kind: keyState(found, key, nowMs), key }
 }
 
 /** `undefined`: the text is not a key, or it is a test key and test keys do not work here. */
@@ -272,7 +272,7 @@ function verdictEndOf(found: FoundKey | undefined, nowMs: number): number {
 }
 
 /** The final reason comes first: a revoked key never works again, while an expired one may be extended. */
-function standing(found: FoundKey, key: VerifiedKey, nowMs: number): Exclude<KeyVerdict['kind'], 'unknown'> {
+function keyState(found: FoundKey, key: VerifiedKey, nowMs: number): Exclude<KeyVerdict['kind'], 'unknown'> {
   const { revokedMs, expiresMs, operator } = found.record
   if (revokedMs !== undefined) return 'revoked'
   if (expiresMs !== undefined && nowMs >= expiresMs) return 'expired'

@@ -1,5 +1,5 @@
 /** `GET /console/session`: what the browser may do (PROTOCOL §15.3). */
-import { refusalAtDoor, standingCodes } from '../../keys/access/access.ts'
+import { refusalAtDoor, endedKeyCodes } from '../../keys/access/access.ts'
 import { failuresOf, isFromItsNetwork } from '../../keys/access/network.ts'
 import type { ConsoleDoor } from '../door.ts'
 import { cookieText } from '../door.ts'
@@ -49,7 +49,7 @@ async function read(
   const entered = await door.enter(request)
   if (entered.kind !== 'session') return refusalAtDoor(entered, failures)
   const { verdict, session, origin } = entered
-  if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
+  if (verdict.kind !== 'valid') return refused({ code: endedKeyCodes[verdict.kind] })
   if (!isFromItsNetwork(context, request, verdict.key)) return refused({ code: 'key_network' })
   const found = await context.keys.findKey(session.keyId)
   if (found === undefined) return refused({ code: 'console_session_ended' })

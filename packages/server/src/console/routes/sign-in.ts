@@ -17,7 +17,7 @@ import type { CookieContext } from './session.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { KeyStore } from '../../keys/key.ts'
 import type { KeyVerdict, KeyVerifier } from '../../keys/index.ts'
-import { refusalAtDoor, standingCodes } from '../../keys/access/access.ts'
+import { refusalAtDoor, endedKeyCodes } from '../../keys/access/access.ts'
 import { retryAfter } from '../../http/rate-limit/rate-limit.ts'
 import type { Bucket } from '../../http/rate-limit/token-bucket.ts'
 
@@ -135,7 +135,7 @@ async function prove(
     if (refusal.refusal.code === 'too_many_failures') return refusal
     return refused(kind === 'link' ? { code: 'login_link_spent' } : noSuchKey)
   }
-  if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
+  if (verdict.kind !== 'valid') return refused({ code: endedKeyCodes[verdict.kind] })
   const { key } = verdict
   if (!isFromItsNetwork(context, request, key)) return refused({ code: 'key_network' })
   const tokens = door.signIns.of(key.keyId).take()

@@ -4,7 +4,7 @@ import type { MoveStore } from '../../tenants/move/move.ts'
 import type { LeavingStore } from '../../tenants/leaving/leaving.ts'
 import type { FoundKey, KeyStore } from '../../keys/key.ts'
 import type { PresenceName, SilenceStore } from './silence.ts'
-import { admissionOf, standingOf } from '../../tenants/standing.ts'
+import { admissionOf, tenantStateOf } from '../../tenants/tenant-state.ts'
 import type { PresenceStatus } from './rules.ts'
 
 export interface PresenceStatuses {
@@ -50,9 +50,9 @@ export function presenceStatuses({ keys, leaving, moves, silence, tenants }: Sto
     if (known !== undefined) return known
     const tenant = await tenants.findTenant(tenantId)
     const facts = tenant && { ...tenant, readingEndsMs: readingEnds.get(tenantId) }
-    const standing = facts === undefined ? 'gone' : standingOf(facts, nowMs) === 'open' ? 'active' : 'paused'
-    ofPublishers.set(tenantId, standing)
-    return standing
+    const status = facts === undefined ? 'gone' : tenantStateOf(facts, nowMs) === 'open' ? 'active' : 'paused'
+    ofPublishers.set(tenantId, status)
+    return status
   }
 
   return {

@@ -59,16 +59,16 @@ export function expectedInterval(
   return { ms: Math.max(shortestLearnedMs, Math.ceil(longestMs * 1.5)), isSet: false }
 }
 
-/** False: it is present as expected, so its standing changes nothing. */
+/** False: it is present as expected, so its status changes nothing. */
 export function needsStatus(presence: Presence, facts: CheckFacts): boolean {
   if (presence.silentMs !== undefined || presence.activeMs === undefined) return true
   return isForgotten(presence, facts) || isTooLong(withSeen(presence, facts), facts, presence.activeMs)
 }
 
 /** The next state of its row: the same object if nothing has to be written. */
-export function nextPresence(before: Presence, facts: CheckFacts, standing: PresenceStatus): Presence {
+export function nextPresence(before: Presence, facts: CheckFacts, status: PresenceStatus): Presence {
   const seen = withSeen(before, facts)
-  const activeMs = standing === 'active' ? (before.activeMs ?? facts.nowMs) : undefined
+  const activeMs = status === 'active' ? (before.activeMs ?? facts.nowMs) : undefined
   const silentMs = silentSince(before, seen, facts, activeMs)
   const isTurned = (silentMs === undefined) !== (before.silentMs === undefined)
   if (!isTurned && activeMs === before.activeMs && !isWorthSaving(before, seen)) return before
@@ -76,10 +76,10 @@ export function nextPresence(before: Presence, facts: CheckFacts, standing: Pres
 }
 
 /** Whether its row need not be kept any more. */
-export function isOver(presence: Presence, facts: CheckFacts, standing: PresenceStatus): boolean {
-  if (standing === 'gone') return true
+export function isOver(presence: Presence, facts: CheckFacts, status: PresenceStatus): boolean {
+  if (status === 'gone') return true
   if (presence.expectation !== undefined) return false
-  return standing === 'ended' || isForgotten(presence, facts)
+  return status === 'ended' || isForgotten(presence, facts)
 }
 
 function isForgotten({ lastMs, expectation }: Presence, { nowMs, seen }: CheckFacts): boolean {

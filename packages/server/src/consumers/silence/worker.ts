@@ -172,8 +172,8 @@ async function checkSome(check: Check, presences: readonly Presence[]): Promise<
   const over: PresenceName[] = []
   const untold: { readonly after: Presence; readonly isOver: boolean }[] = []
   for (const before of presences) {
-    const { after, standing, facts } = await decide(check, before)
-    const isGoing = isOver(before, facts, standing) || (await hasGoneOver(check, after, standing))
+    const { after, status, facts } = await decide(check, before)
+    const isGoing = isOver(before, facts, status) || (await hasGoneOver(check, after, status))
     if (!after.isReported) untold.push({ after, isOver: isGoing })
     else if (isGoing) over.push(after.name)
     if (after !== before && !(after.isReported && isGoing)) changed.push(after)
@@ -189,25 +189,25 @@ async function checkSome(check: Check, presences: readonly Presence[]): Promise<
 
 interface Decision {
   readonly after: Presence
-  readonly standing: PresenceStatus
+  readonly status: PresenceStatus
   readonly facts: CheckFacts
 }
 
 async function decide({ seen, turn, clock, known }: Check, before: Presence): Promise<Decision> {
   const nowMs = clock()
   const facts = { seen: seen.get(presenceText(before.name))?.seen, watchedMs: turn.watchedMs, nowMs }
-  const standing = needsStatus(before, facts) ? await known.of(before.name, nowMs) : 'active'
-  return { after: nextPresence(before, facts, standing), standing, facts }
+  const status = needsStatus(before, facts) ? await known.of(before.name, nowMs) : 'active'
+  return { after: nextPresence(before, facts, status), status, facts }
 }
 
 /** A setting for a key that was rotated is expected of the key that replaced it. */
 async function hasGoneOver(
   { storage, known }: Check,
   after: Presence,
-  standing: PresenceStatus,
+  status: PresenceStatus,
 ): Promise<boolean> {
   const { name, expectation } = after
-  if (name.kind !== 'consumer' || standing !== 'ended' || expectation === undefined) return false
+  if (name.kind !== 'consumer' || status !== 'ended' || expectation === undefined) return false
   const successor = known.successorOf(name.keyId)
   if (successor === undefined) return false
   const next: PresenceName = { ...name, keyId: successor }

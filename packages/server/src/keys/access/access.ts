@@ -100,7 +100,7 @@ export function refusalAtDoor(entered: NotEntered | undefined, bucket: Bucket): 
 }
 
 /** The codes for a key that was valid once. */
-export const standingCodes = {
+export const endedKeyCodes = {
   expired: 'key_expired',
   revoked: 'key_revoked',
   disabled: 'key_disabled',
@@ -144,7 +144,7 @@ export function decideAccess(
   tenant: ReturnType<typeof chosenTenant>,
 ): Access | Refused {
   if (verdict.kind === 'unknown') return refused({ code: 'unauthorized' })
-  if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
+  if (verdict.kind !== 'valid') return refused({ code: endedKeyCodes[verdict.kind] })
   const { key } = verdict
   if (!isFromItsNetwork(context, request, key)) return refused({ code: 'key_network' })
   if (tenant === undefined) return knownAccess(key, need)

@@ -3,7 +3,7 @@ import { statement } from '../../sql/database.ts'
 import type { Sql } from '../../sql/database.ts'
 import { isBeingMoved, moveStateOf } from '../../tenants/move/move.ts'
 import type { DeletionRefusal } from './deletion.ts'
-import { isAdmitted, standingOf } from '../standing.ts'
+import { isAdmitted, tenantStateOf } from '../tenant-state.ts'
 
 interface Obstacles {
   readonly suspended: boolean | number
@@ -38,11 +38,11 @@ export async function deletionRefusal(sql: Sql, tenantId: string): Promise<Delet
   const [found] = await sql.rows(obstacles(tenantId, nowMs))
   if (found === undefined) return { kind: 'unknownTenant' }
   const { suspended, reading_ends_ms: readingEndsMs, holds, held_until: untilMs } = found
-  const standing = standingOf(
+  const state = tenantStateOf(
     { suspended: Boolean(suspended), readingEndsMs: readingEndsMs ?? undefined },
     nowMs,
   )
-  if (isAdmitted(standing)) return { kind: 'inUse' }
+  if (isAdmitted(state)) return { kind: 'inUse' }
   if (holds > 0) return { kind: 'onHold', holds, untilMs: untilMs ?? nowMs }
   return found.erasing ? { kind: 'erasing' } : undefined
 }

@@ -1,5 +1,5 @@
 /**
- * How a tenant stands: the one place where suspending, deleting and leaving meet (PROTOCOL §5.10, D7). Whether its feeds are closed is decided
+ * The state of a tenant: the one place where suspending, deleting and leaving meet (PROTOCOL §5.10, D7). Whether its feeds are closed is decided
  * with each change (events/feed.ts).
  */
 import type { FoundKey } from '../keys/key.ts'
@@ -10,7 +10,7 @@ import type { FoundKey } from '../keys/key.ts'
  * - `readingEnded`: it has left, and its keys are refused
  * - `suspended`, `deleting`: its keys are refused
  */
-export type TenantStanding = 'open' | 'leaving' | 'readingEnded' | 'suspended' | 'deleting'
+export type TenantState = 'open' | 'leaving' | 'readingEnded' | 'suspended' | 'deleting'
 
 /** What is stored about a tenant. */
 export interface TenantFacts {
@@ -21,10 +21,10 @@ export interface TenantFacts {
 }
 
 /** The reason that an operator gave comes before those that time brings. */
-export function standingOf(
+export function tenantStateOf(
   { suspended, deleting, readingEndsMs }: TenantFacts,
   nowMs: number,
-): TenantStanding {
+): TenantState {
   if (suspended) return 'suspended'
   if (readingEndsMs !== undefined && readingEndsMs <= nowMs) return 'readingEnded'
   if (deleting === true) return 'deleting'
@@ -32,8 +32,8 @@ export function standingOf(
 }
 
 /** Whether its keys work. */
-export function isAdmitted(standing: TenantStanding): boolean {
-  return standing === 'open' || standing === 'leaving'
+export function isAdmitted(state: TenantState): boolean {
+  return state === 'open' || state === 'leaving'
 }
 
 /** Whether a key works for a tenant of its grants. A tenant that is being deleted is among the suspended ones. */
@@ -44,5 +44,7 @@ export function admissionOf(
   const suspended = new Set(suspendedTenantIds)
   const ends = new Map(leaving.map(({ tenantId, readingEndsMs }) => [tenantId, readingEndsMs]))
   return (tenantId) =>
-    isAdmitted(standingOf({ suspended: suspended.has(tenantId), readingEndsMs: ends.get(tenantId) }, nowMs))
+    isAdmitted(
+      tenantStateOf({ suspended: suspended.has(tenantId), readingEndsMs: ends.get(tenantId) }, nowMs),
+    )
 }

@@ -1,13 +1,13 @@
 /** How a tenant stands, of everything that is stored about it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { admissionOf, isAdmitted, standingOf } from '../../src/tenants/standing.ts'
-import type { TenantFacts, TenantStanding } from '../../src/tenants/standing.ts'
+import { admissionOf, isAdmitted, tenantStateOf } from '../../src/tenants/tenant-state.ts'
+import type { TenantFacts, TenantState } from '../../src/tenants/tenant-state.ts'
 
 const nowMs = 1_000
 const [never, later, now] = [undefined, nowMs + 1, nowMs]
 
-type Case = readonly [facts: TenantFacts, standing: TenantStanding, keysWork: boolean]
+type Case = readonly [facts: TenantFacts, state: TenantState, keysWork: boolean]
 
 const cases: readonly Case[] = [
   [{ suspended: false, readingEndsMs: never }, 'open', true],
@@ -23,12 +23,12 @@ const cases: readonly Case[] = [
 ]
 
 describe('a tenant', () => {
-  for (const [facts, standing, keysWork] of cases) {
+  for (const [facts, state, keysWork] of cases) {
     const { suspended, deleting = false, readingEndsMs = 'never' } = facts
     const name = `suspended ${suspended}, deleting ${deleting}, reading ends ${readingEndsMs}`
-    it(`is ${standing} with ${name} (D7, PROTOCOL §5.10)`, () => {
-      assert.equal(standingOf(facts, nowMs), standing)
-      assert.equal(isAdmitted(standing), keysWork)
+    it(`is ${state} with ${name} (D7, PROTOCOL §5.10)`, () => {
+      assert.equal(tenantStateOf(facts, nowMs), state)
+      assert.equal(isAdmitted(state), keysWork)
     })
   }
 
