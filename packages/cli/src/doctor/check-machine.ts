@@ -36,7 +36,7 @@ export async function checkPorts(
     const { url, metricsUrl } = served
     return [
       ok('port', `the service of this data folder listens at ${url}`),
-      ok('metrics port', metricsUrl === undefined ? 'off' : `the same at ${metricsUrl}`),
+      ok('metrics port', metricsUrl === undefined ? 'off' : `its metrics are at ${metricsUrl}`),
     ]
   }
   const same = service.port !== 0 && service.port === metrics.port && service.host === metrics.host

@@ -29,7 +29,7 @@ export function addEnv(program: Command, context: CommandContext): void {
     const kept = readSavedDemo(data)
     if (kept === undefined) {
       throw new Refusal(
-        `No demo has been started with the data folder ${data}. ${howToStart(store)} Or name its folder with --data.`,
+        `No demo has been started with the data folder ${data}. If its folder is another, name it with --data. ${howToStart(store)}`,
       )
     }
     const tenant = chosenTenant(kept, flagText(flags, 'tenant'))

@@ -296,7 +296,7 @@ describe('doctor finds', () => {
         ports.map(({ check, status }) => `${check} ${status}`),
         ['port ok', 'metrics port ok'],
       )
-      return ports.map(({ detail }) => /(?:listens|same) at (\S+)$/.exec(detail)?.[1])
+      return ports.map(({ detail }) => /(?:listens|are) at (\S+)$/.exec(detail)?.[1])
     }
     assert.deepEqual(await checked(), [url, metricsUrl])
     assert.deepEqual(await checked('--port', new URL(url).port), [url, metricsUrl])
