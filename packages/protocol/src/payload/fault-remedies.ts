@@ -59,6 +59,13 @@ export function typeRemedy(
   return `. Send ${number}, without quotes`
 }
 
+/** The same for personal data: nothing of the value. */
+export function kindRemedy(value: unknown, types: readonly string[]): string {
+  if (types.includes('array')) return Array.isArray(value) ? '' : '. Send a list, even of one'
+  if (types.includes('boolean')) return '. Send true or false, without quotes'
+  return types.includes('string') && typeof value === 'number' ? '. Send it as text, in quotes' : ''
+}
+
 /** For a code in other words, or one that is no number. */
 function codeRemedy(value: unknown, codes: CodeList<number | string>): string {
   const code = codeMeantBy(value, codes)

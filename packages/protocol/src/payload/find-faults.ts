@@ -1,6 +1,6 @@
 import type { RecordRule } from './advice-rules.ts'
 import { nameKind, showValue } from './describe-value.ts'
-import { codesAt, membersRemedy, missingRemedy, typeRemedy } from './fault-remedies.ts'
+import { codesAt, kindRemedy, membersRemedy, missingRemedy, typeRemedy } from './fault-remedies.ts'
 import { countCodePoints, maxUrlLength, uuidPattern, webUrlPattern } from './field-rules.ts'
 import { isRecord } from './member-at.ts'
 import { ownReferenceRemedy } from '../uuid.ts'
@@ -139,8 +139,9 @@ function missingMessage(schema: SchemaNode): string {
 function remedyOf({ rules }: Search, schema: SchemaNode, value: unknown, pointer: string): string {
   const isOwn = typeof value === 'string' || typeof value === 'number'
   if (schema.pattern === uuidPattern && isOwn) return `. ${ownReferenceRemedy}`
-  if (rules === undefined || schema.pattern !== undefined) return ''
   const types = [schema.type ?? []].flat()
+  if (rules === undefined) return kindRemedy(value, types)
+  if (schema.pattern !== undefined) return ''
   if (types.includes('object')) return membersRemedy(value, Object.keys(schema.properties ?? {}))
   return typeRemedy(value, types, codesAt(rules, pointer))
 }

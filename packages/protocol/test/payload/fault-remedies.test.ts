@@ -124,6 +124,9 @@ describe('a fault of a property payload', () => {
       /This looks like a property: publish it with POST \/v1\/property-events\.$/,
     )
     const [named] = checkContactPayload({ contact_ref: subject, first_name: 4711, last_name: 'Siân' })
-    assert.equal(named?.message, 'first_name must be a string or null; an integer was sent.')
+    assert.equal(
+      named?.message,
+      'first_name must be a string or null; an integer was sent. Send it as text, in quotes.',
+    )
   })
 })

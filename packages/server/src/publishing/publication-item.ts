@@ -146,7 +146,7 @@ function readCategory(value: unknown, feed: FeedName, report: Report): Category 
     report(
       'category',
       'unknown_category',
-      `${shown(category)}. Allowed are ${categories.join(' and ')}; or leave it out.`,
+      `${shown(value)}. Allowed are ${categories.join(' and ')}; or leave it out.`,
     )
   )
 }
@@ -159,7 +159,11 @@ function readRemoval(value: unknown, feed: FeedName, report: Report): ItemMember
     return report('remove', 'unknown_member', message)
   }
   if (!isObject(value))
-    return report('remove', 'wrong_type', 'A removal is an object: {"agentRef": "…", "reason": 9}.')
+    return report(
+      'remove',
+      'wrong_type',
+      `A removal is an object: {"remove": {"agentRef": "…", "reason": 9}}; ${kindOf(value)} was sent.`,
+    )
   for (const name of Object.keys(value)) {
     if (!ofRemoval.includes(name)) {
       const nearest = nearestName(name, ofRemoval)
@@ -195,7 +199,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
-  return `a ${typeof value}`
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -9,6 +9,7 @@ import {
   feeds,
   findUnknownFields,
   impliesLettings,
+  invalidJson,
   maxAdvice,
   meaningOf,
   memberOf,
@@ -17,6 +18,7 @@ import {
   readJson,
 } from '@property-events/protocol'
 import type { Category, FeedName, JsonReading, PublishWarning } from '@property-events/protocol'
+import { syntaxFaultText } from '../http/requests/syntax-remedy.ts'
 import { fault } from './publication-body.ts'
 import type { BodyLimits, Faults, Item } from './publication-body.ts'
 
@@ -44,7 +46,8 @@ export function readPayload(
     const reading = textReading ?? readJson(payload, { maxDepth: limits.maxPayloadDepth })
     if (reading.kind === 'read') return { kind: 'payload', text: payload, value: reading.value }
     const { pointer, code, message } = reading.fault
-    return fault(`/payload${pointer}`, code, `In the payload's text: ${message}`)
+    const said = message === invalidJson ? syntaxFaultText(payload) : message
+    return fault(`/payload${pointer}`, code, `In the payload's text: ${said}`)
   }
   const span = item.payloadSpan
   let text = span === undefined ? JSON.stringify(payload) : item.source.slice(span.start, span.end)

@@ -194,6 +194,24 @@ const addressMistakes: Readonly<Record<string, Mistake>> = {
     is: '400 invalid_parameter',
     says: [/"sales"/, /allowed: property, salesproperty, lettingsproperty/, /Did you mean salesproperty\?/],
   },
+  'contacts in the list of properties': {
+    curl: reading,
+    path: `${list}?apiEventType=contact`,
+    is: '400 invalid_parameter',
+    says: [/"contact"/, /GET \/api\/func\/api\/v1\/contactevents\/getevents/],
+  },
+  'the name of a tenant for its id': {
+    curl: [...reading, '-H', 'x-tenant: Hill'],
+    path: properties,
+    is: '400 invalid_parameter',
+    says: [/^x-tenant: "Hill"/, /UUID/, /leave it out/],
+  },
+  'a key of an agency for the administration': {
+    curl: reading,
+    path: '/v1/admin/tenants',
+    is: '403 missing_scope',
+    says: [/admin:inspect/, /this key has property:read, contact:read/, /Ask the operator/],
+  },
   'a parameter of another service': {
     curl: reading,
     path: `${properties}?since=2025-01-01`,
@@ -347,6 +365,48 @@ const bodyMistakes: Readonly<Record<string, Mistake>> = {
     path: properties,
     is: '400 invalid_body',
     says: [/\{"remove": \{"agentRef": …\}\}/],
+  },
+  'a category in other words': {
+    curl: json(`{"payload":{"agent_ref":"${id}","published":true},"category":"rent"}`),
+    path: properties,
+    is: '400 invalid_body',
+    says: [/"rent" was sent/, /Allowed are sales and lettings/],
+  },
+  'an object for an id': {
+    curl: json(`{"payload":{"agent_ref":"${id}","published":true},"id":{}}`),
+    path: properties,
+    is: '400 invalid_body',
+    says: [/an object was sent/, /A UUID is/],
+  },
+  'a removal by its reference alone': {
+    curl: json(`{"remove":"${id}"}`),
+    path: properties,
+    is: '400 invalid_body',
+    says: [/a string was sent/, /\{"remove": \{"agentRef": "…", "reason": 9\}\}/],
+  },
+  'a removal of nothing': {
+    curl: json('{"remove":{}}'),
+    path: properties,
+    is: '400 invalid_body',
+    says: [/nothing was sent/, /agentRef of the property must be a UUID/],
+  },
+  'a payload as text that is not JSON': {
+    curl: json(String.raw`{"payload":"{\"agent_ref\":\"x\",}"}`),
+    path: properties,
+    is: '400 invalid_body',
+    says: [/In the payload's text: Invalid JSON at line 1, column 18/, /Remove the comma before it/],
+  },
+  'a text for the roles of a contact': {
+    curl: json(`{"payload":{"contact_ref":"${id}","roles":"landlord"}}`),
+    path: contacts,
+    is: '400 invalid_body',
+    says: [/a string of 8 characters was sent/, /Send a list, even of one/],
+  },
+  'yes for a consent': {
+    curl: json(`{"payload":{"contact_ref":"${id}","communications":[{"consent":{"marketing":"yes"}}]}}`),
+    path: contacts,
+    is: '400 invalid_body',
+    says: [/a string of 3 characters was sent/, /Send true or false, without quotes/],
   },
   'neither a payload nor a removal': {
     curl: json('{}'),

@@ -1,14 +1,7 @@
 /** The members of a small JSON body, read strictly. Faults repeat no value, because it may be about a person. */
-import {
-  findSyntaxFault,
-  invalidJson,
-  nearestName,
-  parseUuid,
-  readJson,
-  textPositionOf,
-} from '@property-events/protocol'
+import { invalidJson, nearestName, parseUuid, readJson } from '@property-events/protocol'
 import type { JsonReading, ProblemError } from '@property-events/protocol'
-import { syntaxRemedy } from './syntax-remedy.ts'
+import { syntaxFaultText } from './syntax-remedy.ts'
 import { quoteInput } from './echo-text.ts'
 
 export interface BodyMembers<Member extends string> {
@@ -83,19 +76,7 @@ function whyNoObject(text: string, reading: JsonReading): string {
   if (text.trim() === '') return 'The body is empty.'
   if (reading.kind === 'read') return 'This is JSON, but not an object.'
   if (reading.fault.message !== invalidJson) return reading.fault.message
-  const bytes = Buffer.from(text)
-  const offset = lastOf(findSyntaxFault(bytes))
-  if (offset === undefined) return invalidJson
-  const { line, column } = lastOf(textPositionOf(bytes, offset))
-  return `Invalid JSON at line ${line}, column ${column}.${syntaxRemedy(bytes, offset, 'json')}`
-}
-
-/** A small body is read in one turn. */
-function lastOf<Value>(steps: Generator<undefined, Value>): Value {
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-  }
+  return syntaxFaultText(text)
 }
 
 /** The reference of a case, in a form that is allowed in an erasure or a hold. */

@@ -1,4 +1,5 @@
 /** What usually makes a text no JSON, by the byte at which it stops being JSON. A sentence after a blank, or nothing. */
+import { findSyntaxFault, invalidJson, textPositionOf } from '@property-events/protocol'
 
 const comma = 0x2c
 const closeBrace = 0x7d
@@ -40,4 +41,24 @@ function lastBefore(body: Uint8Array, offset: number): number {
 
 function isLetter(byte: number): boolean {
   return (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a
+}
+
+/** Texts with more characters would take too long in one turn. */
+const longestText = 16_384
+
+/** Where a short text stops being JSON, in a sentence without any of it, which may be about a person. */
+export function syntaxFaultText(text: string): string {
+  if (text.length > longestText) return invalidJson
+  const bytes = Buffer.from(text)
+  const offset = lastOf(findSyntaxFault(bytes))
+  if (offset === undefined) return invalidJson
+  const { line, column } = lastOf(textPositionOf(bytes, offset))
+  return `Invalid JSON at line ${line}, column ${column}.${syntaxRemedy(bytes, offset, 'json')}`
+}
+
+function lastOf<Value>(steps: Generator<undefined, Value>): Value {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
 }

@@ -67,7 +67,7 @@ export function chosenTenant(request: Request, inQuery: readonly string[]): stri
   const read = (parameter: string, text: string): string | undefined => {
     const tenantId = parseUuid(text)
     if (tenantId === undefined) {
-      const message = `${quoteInput(text)} is not the id of a tenant: a UUID, as in the "tenantId" of an event.`
+      const message = `${quoteInput(text)} is not the id of a tenant: a UUID, as in the "tenantId" of an event. With a key of one tenant, leave it out.`
       errors.push({ parameter, code: 'not_a_uuid', message })
     }
     return tenantId

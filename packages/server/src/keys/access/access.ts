@@ -205,7 +205,7 @@ function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed
     if (isHeld) return { ...manyTenants, keyId, grants, viewsBeingMade, adminScopes: [], reading }
     return refused({
       code: 'missing_scope',
-      detail: `This operation needs a key with ${words}; ${scopesOf(key)}.`,
+      detail: `This operation needs a key with ${words}; ${scopesOf(key)}. Ask the operator for one that has it.`,
     })
   }
   let { held, tenants } = tenantWith(grants, scope)
@@ -273,6 +273,6 @@ function administratingAccess(key: VerifiedKey, need: AdminNeed): Access | Refus
     need === 'anyKey' || adminScopes.includes(need) || grants.some((grant) => mayAdminister(grant, need))
   if (isHeld) return { ...manyTenants, keyId, grants, viewsBeingMade, adminScopes, reading }
   const { scopes } = tenantNeeds[need]
-  const detail = `This operation needs an operator key with the scope ${need}, or a key of the tenant with ${scopes.join(' and ')}; ${scopesOf(key)}.`
+  const detail = `This operation needs an operator key with the scope ${need}, or a key of the tenant with ${scopes.join(' and ')}; ${scopesOf(key)}. Ask the operator for one that has it.`
   return refused({ code: 'missing_scope', detail })
 }

@@ -1,5 +1,12 @@
 /** Parameters of our own reads (PROTOCOL §11, §13): `after`, `limit`, `epoch`, `head`, `apiEventType`, `types`, `wait`. Strict (D19). */
-import { feeds, nearestName, parseUuid, standardCode, viewOfApiEventType } from '@property-events/protocol'
+import {
+  feedNames,
+  feeds,
+  nearestName,
+  parseUuid,
+  standardCode,
+  viewOfApiEventType,
+} from '@property-events/protocol'
 import type { EventTypeCatalogue, FeedName, ProblemError, ViewName } from '@property-events/protocol'
 import type { CursorRefusal } from '../run.ts'
 import type { TypeFilter } from '../representation/type-filter.ts'
@@ -153,9 +160,16 @@ export function readApiEventType(feed: FeedName, text: string): ViewName | Probl
   const letters = text.toLowerCase().replaceAll(/[ _-]/g, '')
   const nearest =
     allowed.find((one) => letters !== '' && one.startsWith(letters)) ?? nearestName(letters, allowed)
-  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  const meant = nearest === undefined ? listOfOther(feed, text) : ` Did you mean ${nearest}?`
   const message = `${quoteInput(text)} is not an event type of this feed; allowed: ${allowed.join(', ')}.${meant}`
   return { parameter: 'apiEventType', code: 'unknown_value', message }
+}
+
+/** Where the events are that another feed has under this name; after a blank. */
+function listOfOther(feed: FeedName, text: string): string {
+  const other = feedNames.find((name) => name !== feed && viewOfApiEventType(name, text) !== undefined)
+  if (other === undefined) return ''
+  return ` Events of the ${other} feed are listed with GET ${feeds[other].eventsPath}/getevents.`
 }
 
 /** The cursor parameters that an operation has. */
