@@ -45,6 +45,14 @@ export const warnings: Readonly<Record<WarningCode, string>> = {
   bad_position: 'A position of 0, 0, which is not shown, or one whose two numbers seem to be exchanged.',
   bad_email: 'Not an email address.',
   bad_phone: 'Not a telephone number.',
+  rent_not_specific:
+    'Lettings in England: no price or `rent_frequency`, a qualifier that is no fixed sum, or a range or an invitation to offer in `price_qualifier_string`.',
+  rent_period_too_long: 'Lettings in England: a rent by the year or quarter.',
+  fixed_term_advertised: 'Lettings in England: `contract_months` or `minimum_term` above 0.',
+  tenant_excluded:
+    'Lettings in England: `housing_benefit_considered` is false, or wording shuts out people on benefits or with children; the passage is quoted.',
+  material_information:
+    'The advert does not state what it should: one warning, with all places in `pointers`. Stated as none is stated.',
   consent_without_date: 'A consent without the day on which it was given.',
 }
 

@@ -30,6 +30,12 @@ const PublishWarning = Type.Object(
     pointer: Type.String({
       description: 'JSON pointer into the payload; of `transaction_id_differs`, into the event around it.',
     }),
+    pointers: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 20,
+        description: 'All places, the first of them being `pointer`, where one warning is about several.',
+      }),
+    ),
     code: Type.String({ description: 'Stable; the page at `/docs` lists them. Further ones may come.' }),
     message: Type.String({ description: 'What is doubtful, in a sentence.' }),
   },

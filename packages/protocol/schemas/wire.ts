@@ -1538,6 +1538,8 @@ export interface PublishWarning {
   readonly index: number
   /** JSON pointer into the payload; of `transaction_id_differs`, into the event around it. */
   readonly pointer: string
+  /** All places, the first of them being `pointer`, where one warning is about several. */
+  readonly pointers?: readonly string[]
   /** Stable; the page at `/docs` lists them. Further ones may come. */
   readonly code: string
   /** What is doubtful, in a sentence. */

@@ -116,15 +116,15 @@ describe('publish', () => {
       assert.equal(shown.stderr.match(/^advice: /gm)?.length, 20)
       assert.match(
         shown.stderr,
-        /4 more remarks are not shown.*: (?:unknown_field|missing_price) 12, \w+ 12\. --json lists them\./,
+        /16 more remarks are not shown.*: (?:\w+ 12, ){2}\w+ 12\. --json lists them\./,
       )
     }
     const again = Array.from({ length: 12 }, () => line(newSubject(), bare)).join('\n')
     for (const flags of [['--dry-run'], []]) {
       const { stdout, stderr } = await publish(fileOf(again), ...flags)
       const { warnings = [], warningCounts } = JSON.parse(stdout) as Summary
-      assert.deepEqual(warningCounts, { unknown_field: 12, missing_price: 12 })
-      assert.equal(warnings.length, 24)
+      assert.deepEqual(warningCounts, { unknown_field: 12, missing_price: 12, material_information: 12 })
+      assert.equal(warnings.length, 36)
       const [first] = warnings
       assert.deepEqual([first?.line, first?.pointer, first?.code], [1, '/adress', 'unknown_field'])
       assert.match(first?.message ?? '', /address is probably meant/)

@@ -20,6 +20,8 @@ type PropertyPayloadAddress = Open<{
   readonly postcode_2?: string | null | undefined
   /** The address as shown to the public; RTDF: 1 to 120 characters. */
   readonly display_address?: string | null | undefined
+  /** Unique Property Reference Number: up to 12 digits. */
+  readonly uprn?: string | number | null | undefined
   /** Degrees north, -90 to 90. */
   readonly latitude?: number | null | undefined
   /** Degrees east, -180 to 180. */
@@ -107,6 +109,14 @@ type PropertyPayloadDetailsEpcInformation = Open<{
   readonly current_energy_rating?: string | number | null | undefined
   /** Rating after the improvements the certificate lists, A to G. */
   readonly potential_energy_rating?: string | number | null | undefined
+  /** Of the coming certificates: how well the building keeps its heat. */
+  readonly fabric_performance?: string | number | null | undefined
+  /** Of the coming certificates: the heating. */
+  readonly heating_system?: string | number | null | undefined
+  /** Of the coming certificates: how smart the building is. */
+  readonly smart_readiness?: string | number | null | undefined
+  /** Of the coming certificates: what the energy costs. */
+  readonly energy_cost?: string | number | null | undefined
 }>
 
 type PropertyPayloadDetailsRisks = Open<{
@@ -318,6 +328,8 @@ export type PropertyPayload = Open<{
   readonly service_reference?: string | null | undefined
   /** The agent's own reference. */
   readonly reference?: string | number | null | undefined
+  /** Lettings: registration in the private rented sector database. */
+  readonly prs_registration?: string | number | null | undefined
   /** Newly built. */
   readonly new_home?: boolean | null | undefined
   /** Lettings: for students. */

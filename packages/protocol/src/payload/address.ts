@@ -1,4 +1,4 @@
-import { decimal, integer, text } from './fields.ts'
+import { decimal, integer, text, textOrNumber } from './fields.ts'
 
 /** The members that every address has: of a property (spec §2.4, RTDF's `address_4` added) and of a contact. */
 export const addressMembers = {
@@ -15,6 +15,7 @@ export const addressMembers = {
 /** The members of a property's address (spec §2.4), with RTDF's position and street view camera. */
 export const propertyAddressMembers = {
   ...addressMembers,
+  uprn: textOrNumber('Unique Property Reference Number: up to 12 digits.'),
   latitude: decimal('Degrees north, -90 to 90.'),
   longitude: decimal('Degrees east, -180 to 180.'),
   pov_latitude: decimal('Street view camera: degrees north, -90 to 90.'),

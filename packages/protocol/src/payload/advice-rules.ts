@@ -7,6 +7,14 @@ import type { CodeList } from './code-list.ts'
 import { isPayloadDate, isPayloadDateTime } from './payload-dates.ts'
 import { isShownAddress } from './web-address.ts'
 
+/** What advice about duties by law can be about (`duties.ts`). Stable. */
+export type DutyCode =
+  | 'rent_not_specific'
+  | 'rent_period_too_long'
+  | 'fixed_term_advertised'
+  | 'tenant_excluded'
+  | 'material_information'
+
 /** What advice can be about. Stable: programs may rely on these codes. */
 export type PayloadAdviceCode =
   | 'unknown_code'
@@ -27,6 +35,7 @@ export type PayloadAdviceCode =
   | 'unknown_field'
   | 'missing_price'
   | 'no_photographs'
+  | DutyCode
 
 /** A rule's complaint about a value; `message` continues a sentence that begins with the pointer. */
 export interface Complaint {

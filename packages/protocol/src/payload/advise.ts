@@ -11,6 +11,8 @@ import { isShownAddress } from './web-address.ts'
 export interface PayloadAdvice {
   /** Where, as an RFC 6901 pointer into the payload, such as `/address/postcode_1`. */
   readonly pointer: string
+  /** All places, the first of them being `pointer`, where one remark is about several. */
+  readonly pointers?: readonly string[]
   readonly code: PayloadAdviceCode
   /** What is expected and what was sent. Never holds a value of a contact payload. */
   readonly message: string

@@ -42,6 +42,10 @@ const energyMembers = {
   potential_energy_efficiency: textOrNumber('Efficiency after the improvements the certificate lists.'),
   current_energy_rating: textOrNumber('Current rating, A to G.'),
   potential_energy_rating: textOrNumber('Rating after the improvements the certificate lists, A to G.'),
+  fabric_performance: textOrNumber('Of the coming certificates: how well the building keeps its heat.'),
+  heating_system: textOrNumber('Of the coming certificates: the heating.'),
+  smart_readiness: textOrNumber('Of the coming certificates: how smart the building is.'),
+  energy_cost: textOrNumber('Of the coming certificates: what the energy costs.'),
 }
 
 const roomMembers = {

@@ -1,9 +1,11 @@
 /** The payloads of property and contact events, their contract, and advice about them. */
 export { adviseContact, adviseProperty, adviseShown, maxAdvice } from './advise.ts'
 export type { PayloadAdvice } from './advise.ts'
-export type { PayloadAdviceCode } from './advice-rules.ts'
+export type { DutyCode, PayloadAdviceCode } from './advice-rules.ts'
 export { impliesLettings, priceLooksLike } from './category.ts'
 export { checkContactPayload, checkPropertyPayload } from './check-contract.ts'
+export { adviseDuties, duties } from './duties.ts'
+export type { Duty } from './duties.ts'
 export type { ContactPayload } from './contact.ts'
 export { spelledAs } from './fault-remedies.ts'
 export type { PayloadFault, PayloadFaultCode } from './find-faults.ts'

@@ -9,6 +9,7 @@ import {
   outwardCode,
   record,
   textOf,
+  value,
   webAddress,
   wordsOrCodeIn,
 } from './advice-rules.ts'
@@ -24,6 +25,13 @@ const rentFrequency = codeIn(codes.rentFrequencies)
 
 const floodingSources = list({ unique: true }, codeIn(codes.floodingSources))
 const risks = record({ sources_of_flooding: floodingSources })
+
+/** A UPRN. Zeros before it do not count. */
+const propertyNumber = value((sent, show) =>
+  /^[0-9]{1,12}$/.test(String(sent))
+    ? undefined
+    : { code: 'out_of_range', message: `should be a UPRN of up to 12 digits; ${show(sent)} was sent` },
+)
 
 const address = record(
   {
@@ -41,6 +49,7 @@ const address = record(
     pov_longitude: between(-180, 180),
     pov_pitch: between(-180, 180),
     pov_heading: between(-360, 360),
+    uprn: propertyNumber,
   },
   positionTogether,
 )

@@ -87,6 +87,7 @@ export const PropertyPayload = Type.Object(
     directions: text('How to get there.'),
     service_reference: text('Reference assigned by the service, or the original one of an adapter (D16).'),
     reference: textOrNumber("The agent's own reference."),
+    prs_registration: textOrNumber('Lettings: registration in the private rented sector database.'),
     new_home: flag('Newly built.'),
     student_property: flag('Lettings: for students.'),
     house_flat_share: flag('Lettings: a share of a house or flat.'),

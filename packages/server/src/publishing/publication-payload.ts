@@ -1,6 +1,7 @@
 /** Reads the payload of one published event as its own text, checks it against its feed's contract, and finds what the append needs to know. */
 import {
   adviseContact,
+  adviseDuties,
   adviseProperty,
   adviseShown,
   checkContactPayload,
@@ -80,12 +81,14 @@ type PayloadCheck =
     }
   | Faults
 
-/** Contract faults refuse the event; advice goes into the receipt. `eventType` (a short code) and `category` are as sent. */
+/** Contract faults refuse the event; advice goes into the receipt. `eventType` (a short code) and `category` are as sent. `dutiesAtMs`: when duties
+ * by law are looked at; `undefined`: they are not. */
 export function checkPayload(
   feed: FeedName,
   payload: unknown,
   eventType: string | undefined,
   category: Category | undefined,
+  dutiesAtMs: number | undefined,
 ): PayloadCheck {
   const faults =
     feed === 'property'
@@ -106,15 +109,23 @@ export function checkPayload(
   const branch = memberOf(payload, 'branch_id')
   const updateDate = feed === 'property' ? memberOf(payload, 'update_date') : undefined
   const impliedCategory = feed === 'property' && impliesLettings(payload) ? 'lettings' : undefined
+  const looksLike = feed === 'property' ? priceLooksLike(payload) : undefined
   const unknown = findUnknownFields(feed, payload)
+  const isAdvert = feed === 'property' && isShown(published, eventType)
+  const said = category ?? impliedCategory
   const others =
     feed === 'property'
       ? [
-          ...(isShown(published, eventType) ? adviseShown(payload) : []),
+          ...(isAdvert ? adviseShown(payload) : []),
           ...contradiction(published, eventType),
-          ...adviseProperty(payload, category ?? impliedCategory),
+          ...adviseProperty(payload, said),
         ]
       : adviseContact(payload)
+  if (isAdvert && dutiesAtMs !== undefined) {
+    // A property of which nothing says what it is is in sales (D23), and there is a warning if its price looks like a rent.
+    const assumed = said ?? (looksLike === 'lettings' ? undefined : 'sales')
+    others.push(...adviseDuties(payload, { category: assumed, nowMs: dutiesAtMs }))
+  }
   return {
     kind: 'checked',
     subject,
@@ -123,7 +134,7 @@ export function checkPayload(
     branch: typeof branch === 'string' && branch !== '' ? branch : undefined,
     updateDate: typeof updateDate === 'string' ? updateDate : undefined,
     impliedCategory,
-    priceLooksLike: feed === 'property' ? priceLooksLike(payload) : undefined,
+    priceLooksLike: looksLike,
     advice: [...unknown.misspelled, ...others].slice(0, maxAdvice),
     unknownFields: unknown.others,
   }

@@ -16,11 +16,14 @@ interface WarningCollector {
  */
 export function warningCollector(): WarningCollector {
   const warnings: PublishWarning[] = []
+  /** They take what room the others leave. */
+  const lesser: PublishWarning[] = []
   const unknown = { fields: 0, events: 0, firstIndex: 0 }
   return {
     add(index, advice, unknownFields) {
       for (const remark of advice) {
-        if (warnings.length < maxReported) warnings.push({ index, ...remark })
+        const some = remark.code === 'material_information' ? lesser : warnings
+        if (some.length < maxReported) some.push({ index, ...remark })
       }
       if (unknownFields === 0) return
       if (unknown.events === 0) unknown.firstIndex = index
@@ -28,12 +31,14 @@ export function warningCollector(): WarningCollector {
       unknown.events += 1
     },
     warnings() {
-      if (unknown.fields === 0) return warnings
+      const room = lesser.slice(0, maxReported - warnings.length)
+      const all = room.length === 0 ? warnings : merged(warnings, room)
+      if (unknown.fields === 0) return all
       const { fields, events, firstIndex: index } = unknown
       const message =
         `${fields === 1 ? '1 field is' : `${fields} fields are`} not known to the contract` +
         `${events === 1 ? '' : `, in ${events} events`}: kept and passed on as sent.`
-      return merged(warnings, [{ index, pointer: '', code: 'unknown_fields', message }])
+      return merged(all, [{ index, pointer: '', code: 'unknown_fields', message }])
     },
   }
 }
@@ -81,10 +86,17 @@ const sentences: Readonly<Record<AppendRemark, Advice>> = {
   },
 }
 
-/** Sorting keeps the order of warnings about one event. */
+/**
+ * In the order of the events; sorting keeps the order of warnings about one event. Where there are too many, those about what is not stated
+ * give way, the last first: most adverts have one.
+ */
 function merged(
   warnings: readonly PublishWarning[],
   more: readonly PublishWarning[],
 ): readonly PublishWarning[] {
-  return [...warnings, ...more].toSorted((one, other) => one.index - other.index).slice(0, maxReported)
+  const all = [...warnings, ...more].toSorted((one, other) => one.index - other.index)
+  let excess = all.length - maxReported
+  if (excess <= 0) return all
+  const kept = all.toReversed().filter(({ code }) => code !== 'material_information' || (excess -= 1) < 0)
+  return kept.toReversed().slice(0, maxReported)
 }

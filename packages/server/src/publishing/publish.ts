@@ -72,12 +72,15 @@ export interface PublisherOptions {
   readonly observer?: CommitObserver
   /** Milliseconds, never set back. */
   readonly clock?: () => number
+  /** Milliseconds since 1970: whether a duty by law is in force. */
+  readonly now?: (() => number) | undefined
 }
 
 export function createPublisher(options: PublisherOptions): Publisher {
   const { events, catalogue } = options
   const limits = options.limits ?? defaultPublicationLimits
   const newId = options.newId ?? (() => uuidV7(Date.now()))
+  const now = options.now ?? Date.now
   const queue = createAppendQueue(events, defaultCommitLimits, undefined, options.observer)
   const scheduler = createScheduler(options.clock ?? (() => performance.now()))
   const unanswered = new Set<Promise<PublishOutcome>>()
@@ -98,7 +101,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       // The drafts are separate strings and do not refer to the body.
       freeBytes(body)
     }
-    const steps = publicationSteps({ feed, body, format, catalogue, limits, newId })
+    const steps = publicationSteps({ feed, body, format, catalogue, limits, newId, dutiesAtMs: now() })
     const reading = scheduler.run(steps, byteLength)
     if (reading instanceof Promise) return reading.finally(end)
     end()

@@ -23,6 +23,8 @@ export interface Publication extends PublishedBody {
   readonly limits: PublicationLimits
   /** Makes the id of an event whose publisher sent none. */
   readonly newId: () => string
+  /** When duties by law are looked at, milliseconds since 1970; `undefined`: they are not. */
+  readonly dutiesAtMs?: number | undefined
 }
 
 export type PublicationReading =
@@ -88,7 +90,7 @@ type ItemReading =
 
 /** One event: its members, the payload's own text, what the contract says about it, the draft. */
 function readItem(item: Item, textReading: JsonReading | undefined, publication: Publication): ItemReading {
-  const { feed, catalogue, limits } = publication
+  const { feed, catalogue, limits, dutiesAtMs } = publication
   const reading = readItemMembers(item.value, feed, catalogue)
   if (reading.kind === 'faults') return reading
   const { members } = reading
@@ -96,7 +98,7 @@ function readItem(item: Item, textReading: JsonReading | undefined, publication:
 
   const payload = readPayload(item, members.payload, textReading, limits)
   if (payload.kind === 'faults') return payload
-  const checked = checkPayload(feed, payload.value, members.eventType, members.category)
+  const checked = checkPayload(feed, payload.value, members.eventType, members.category, dutiesAtMs)
   if (checked.kind === 'faults') return checked
   const { subject, subjectId, published, branch, impliedCategory, priceLooksLike } = checked
   const content: PayloadContent = {

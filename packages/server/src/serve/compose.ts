@@ -161,6 +161,7 @@ function publishingOf(
     limits: publication,
     maintenance,
     observer: metrics.commits,
+    now: clock,
     onStored(key, stored) {
       metrics.stored(key, stored)
       outages.stored()

@@ -6,6 +6,10 @@ import { call, problemOf, receiptOf } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 
+/** Without what these short adverts do not state (duties.test.ts). */
+const others = <Warning extends { readonly code: string }>(warnings: readonly Warning[]) =>
+  warnings.filter(({ code }) => code !== 'material_information')
+
 onEngines('warnings', {}, (service) => {
   const post = (events: unknown, query = '', path = '/v1/property-events') =>
     call(service(), `${path}${query}`, {
@@ -22,7 +26,7 @@ onEngines('warnings', {}, (service) => {
     const { warnings } = receiptOf(stored)
     assert.deepEqual(receiptOf(dry).warnings, warnings)
     for (const { message } of warnings) assert.match(message, /^\S.*\.$/)
-    return warnings.map(({ index, pointer, code }) => `${index} ${pointer} ${code}`)
+    return others(warnings).map(({ index, pointer, code }) => `${index} ${pointer} ${code}`)
   }
   const monday = '05-01-2026 09:00:00'
 
@@ -75,9 +79,9 @@ onEngines('warnings', {}, (service) => {
     const changed = { id: randomUUID(), payload: { ...payload, price_information: { price: 2 } } }
     await post([{ payload }, changed])
     const skipped = receiptOf(await post({ payload: changed.payload }, '?unchanged=skip'))
-    assert.deepEqual([skipped.events[0]?.unchanged, skipped.warnings], [true, []])
+    assert.deepEqual([skipped.events[0]?.unchanged, others(skipped.warnings)], [true, []])
     const repeated = receiptOf(await post(changed))
-    assert.deepEqual([repeated.repeated, repeated.warnings], [true, []])
+    assert.deepEqual([repeated.repeated, others(repeated.warnings)], [true, []])
   })
 
   it("name fields that are misspelled, and count the publisher's own (PROTOCOL §4.11)", async () => {
@@ -95,7 +99,7 @@ onEngines('warnings', {}, (service) => {
     const own = { payload: property({ crm_stage: 1, crm_owner: 'x' }) }
     const { warnings } = receiptOf(await post([{ payload: property() }, own, own, own]))
     assert.deepEqual(
-      warnings.map(({ index, code, message }) => [index, code, message]),
+      others(warnings).map(({ index, code, message }) => [index, code, message]),
       [
         [
           1,

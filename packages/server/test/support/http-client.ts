@@ -90,6 +90,7 @@ export interface Receipt {
   readonly warnings: readonly {
     readonly index: number
     readonly pointer: string
+    readonly pointers?: readonly string[]
     readonly code: string
     readonly message: string
   }[]
