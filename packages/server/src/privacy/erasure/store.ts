@@ -4,17 +4,15 @@ import { storeCompacted } from '../../audit/changes.ts'
 import type { Actor } from '../../audit/actor.ts'
 import { among, defineWrite, feedNumbers, feedOfNumber, statement, uuidOf } from '../../sql/database.ts'
 import type { Query, StoreAccess, StoredLogId } from '../../sql/database.ts'
+import { tenantRows } from '../../sql/tenant-rows.ts'
 import type { Erasure, ErasureRecords, ErasureState, ErasureTarget } from './erasure.ts'
 import { nodesOf, noteNode, knowingNodes, onceForgotten } from './forgotten.ts'
 import { readReductions } from './reductions.ts'
 import { copyDisclosures, readEarlierDisclosures } from './earlier-disclosures.ts'
 
+const { withId, readsOf } = tenantRows('erasure', erasureOf)
 /** One with this id, of any tenant. For `erasureOf`. */
-export const erasureWithId = statement<ErasureRow>('erasure-one', 'SELECT * FROM erasure WHERE erasure = $1')
-const ofTenant = statement<ErasureRow>(
-  'erasure-list',
-  'SELECT * FROM erasure WHERE tenant = $1 AND erasure > $2 ORDER BY tenant, erasure LIMIT $3',
-)
+export const erasureWithId = withId
 const selectOpen = statement<ErasureRow & { readonly nodes: string | null }>(
   'erasure-open',
   `SELECT erasure.*, ${knowingNodes('erasure')} FROM erasure
@@ -44,8 +42,6 @@ const setOverwritten = statement(
   (dialect) => `UPDATE erasure SET state = 'overwritten', overwritten_ms = $2
     WHERE erasure ${among('$1', 'uuid')(dialect)} AND state = 'unreachable' RETURNING erasure`,
 )
-/** Before every id. */
-const first = '00000000-0000-0000-0000-000000000000'
 
 const acknowledge = defineWrite(
   'erasure-acknowledge',
@@ -81,12 +77,7 @@ export function erasureStore({ read, write }: StoreAccess, storeId: string): Era
         return { erasureId: row.erasure, unreachableMs: row.unreachable_ms ?? 0 }
       }),
     markOverwritten: (erasureIds, actor) => write(markOverwritten, storeId, erasureIds, actor),
-    async find(tenantId, erasureId) {
-      const [row] = await read.rows(erasureWithId(erasureId))
-      return row?.tenant === tenantId ? erasureOf(row) : undefined
-    },
-    list: async (tenantId, after = first, limit) =>
-      (await read.rows(ofTenant(tenantId, after, limit))).map(erasureOf),
+    ...readsOf(read),
     reductions: (...asked) => readReductions(read, ...asked),
   }
 }

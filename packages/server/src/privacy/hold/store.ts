@@ -4,20 +4,15 @@ import { subjectExists } from '../../events/log-statements.ts'
 import { holdAdded, holdEnded, holdsExpired } from '../../audit/changes.ts'
 import { defineWrite, feedNumbers, feedOfNumber, statement, uuidOf } from '../../sql/database.ts'
 import type { Query, Sql, StoreAccess, StoredLogId } from '../../sql/database.ts'
+import { tenantRows } from '../../sql/tenant-rows.ts'
 import type { Actor } from '../../audit/actor.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { addedHold } from './hold.ts'
 import type { AddHoldOutcome, EndHoldOutcome, Hold, HoldRequest, HoldStore, OnHold } from './hold.ts'
 
-const one = statement<HoldRow>('hold-one', 'SELECT * FROM hold WHERE hold = $1')
-const ofTenant = statement<HoldRow>(
-  'hold-list',
-  'SELECT * FROM hold WHERE tenant = $1 AND hold > $2 ORDER BY tenant, hold LIMIT $3',
-)
-const ofFeed = statement<HoldRow>(
-  'hold-of-feed',
-  'SELECT * FROM hold WHERE tenant = $1 AND feed = $2 ORDER BY tenant, hold',
-)
+const { withId, ofFeed, readsOf } = tenantRows('hold', holdOf)
+/** The holds of a feed, for another store. For `holdOf`. */
+export const holdsOfFeed = ofFeed
 const active = statement<ActiveRow>(
   'hold-active',
   `SELECT hold, until_ms FROM hold WHERE tenant = $1 AND feed = $2 AND subject = $3 AND ended_ms IS NULL
@@ -38,8 +33,6 @@ const put = statement(
     ON CONFLICT (hold) DO UPDATE SET until_ms = excluded.until_ms, reported_ms = excluded.reported_ms,
       ended_ms = excluded.ended_ms, ended_by = excluded.ended_by`,
 )
-/** Before every id. */
-const first = '00000000-0000-0000-0000-000000000000'
 
 /** Under the feed's counter: an erasure begins under it too, so it either comes before the hold or sees it. */
 const addHold = defineWrite('hold-add', async (tx, request: HoldRequest): Promise<AddHoldOutcome> => {
@@ -86,12 +79,7 @@ export function holdStore({ read, write }: StoreAccess): HoldStore {
   return {
     add: (request) => write(addHold, request),
     end: (tenantId, holdId, actor) => write(endHold, tenantId, holdId, actor),
-    async find(tenantId, holdId) {
-      const hold = await findHold(read, holdId)
-      return hold?.key.tenantId === tenantId ? hold : undefined
-    },
-    list: async (tenantId, after = first, limit) =>
-      (await read.rows(ofTenant(tenantId, after, limit))).map(holdOf),
+    ...readsOf(read),
     active: async (key, subjectId) =>
       onHoldOf(await read.rows(activeHold(key, subjectId, await read.nowMs()))),
     async reportExpired() {
@@ -103,7 +91,7 @@ export function holdStore({ read, write }: StoreAccess): HoldStore {
 }
 
 async function findHold(sql: Sql, holdId: string): Promise<Hold | undefined> {
-  const [row] = await sql.rows(one(holdId))
+  const [row] = await sql.rows(withId(holdId))
   return row && holdOf(row)
 }
 
@@ -114,11 +102,6 @@ export function activeHold({ tenantId, feed }: FeedKey, subjectId: string, nowMs
 
 export function onHoldOf([row]: readonly ActiveRow[]): OnHold | undefined {
   return row && { kind: 'onHold', holdId: row.hold, untilMs: row.until_ms }
-}
-
-/** The holds of a feed, for another store. For `holdOf`. */
-export function holdsOfFeed({ tenantId, feed }: FeedKey): Query<HoldRow> {
-  return ofFeed(tenantId, feedNumbers[feed])
 }
 
 /** Inserts or updates a hold. */

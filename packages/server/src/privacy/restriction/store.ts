@@ -2,6 +2,7 @@
 import { restrictionReasons } from '@property-events/protocol/plain'
 import { defineWrite, feedNumbers, feedOfNumber, statement, uuidOf } from '../../sql/database.ts'
 import type { Query, StoreAccess, StoredLogId } from '../../sql/database.ts'
+import { tenantRows } from '../../sql/tenant-rows.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { nodesOf, noteNode, knowingNodes, onceForgotten } from '../erasure/forgotten.ts'
 import type { Restriction, RestrictionProgress, RestrictionRecords, RestrictionState } from './restriction.ts'
@@ -9,23 +10,15 @@ import type { Restriction, RestrictionProgress, RestrictionRecords, RestrictionS
 /** As the index of subjects has it: those that have not ended. */
 const ofSubject = `tenant = $1 AND feed = $2 AND subject = $3 AND state IN ('hiding', 'hidden', 'restricted', 'lifting')`
 
+const { withId, ofFeed, readsOf } = tenantRows('restriction', restrictionOf)
 /** One with this id, of any tenant. For `restrictionOf`. */
-export const restrictionWithId = statement<RestrictionRow>(
-  'restriction-one',
-  'SELECT * FROM restriction WHERE restriction = $1',
-)
+export const restrictionWithId = withId
+/** The restrictions of a feed, for another store. */
+export const restrictionsOfFeed = ofFeed
 /** The same, and nobody else changes it before the commit. */
 export const lockedRestriction = statement<RestrictionRow>(
   'restriction-lock-one',
   'SELECT * FROM restriction WHERE restriction = $1 FOR NO KEY UPDATE',
-)
-const ofTenant = statement<RestrictionRow>(
-  'restriction-list',
-  'SELECT * FROM restriction WHERE tenant = $1 AND restriction > $2 ORDER BY tenant, restriction LIMIT $3',
-)
-const ofFeed = statement<RestrictionRow>(
-  'restriction-of-feed',
-  'SELECT * FROM restriction WHERE tenant = $1 AND feed = $2 ORDER BY tenant, restriction',
 )
 const selectOpen = statement<RestrictionRow & { readonly nodes: string | null }>(
   'restriction-open',
@@ -66,8 +59,6 @@ const setRestricted = statement(
     `UPDATE restriction SET state = 'restricted', restricted_ms = $2 WHERE restriction = $1 AND state = 'hidden'`,
   ),
 )
-/** Before every id. */
-const first = '00000000-0000-0000-0000-000000000000'
 
 const acknowledge = defineWrite(
   'restriction-acknowledge',
@@ -84,23 +75,13 @@ export function restrictionStore({ read, write }: StoreAccess): RestrictionRecor
     open: async () =>
       (await read.rows(selectOpen())).map((row) => ({ ...restrictionOf(row), acknowledgedBy: nodesOf(row) })),
     acknowledge: (restrictionId, nodeId) => write(acknowledge, restrictionId, nodeId),
-    async find(tenantId, restrictionId) {
-      const [row] = await read.rows(restrictionWithId(restrictionId))
-      return row?.tenant === tenantId ? restrictionOf(row) : undefined
-    },
-    list: async (tenantId, after = first, limit) =>
-      (await read.rows(ofTenant(tenantId, after, limit))).map(restrictionOf),
+    ...readsOf(read),
   }
 }
 
 /** The one that prevents a contact from being shown. */
 export function restrictionInForce(key: FeedKey, subjectId: string): Query<RestrictionRow> {
   return inForce(...placeOf(key, subjectId))
-}
-
-/** The restrictions of a feed, for another store. */
-export function restrictionsOfFeed({ tenantId, feed }: FeedKey): Query<RestrictionRow> {
-  return ofFeed(tenantId, feedNumbers[feed])
 }
 
 /**

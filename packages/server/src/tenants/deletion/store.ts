@@ -5,6 +5,7 @@ import type { Actor } from '../../audit/actor.ts'
 import { feedsOfTenant } from '../../events/log-statements.ts'
 import { defineWrite, statement } from '../../sql/database.ts'
 import type { Sql, StoreAccess, Transaction } from '../../sql/database.ts'
+import { firstId } from '../../sql/tenant-rows.ts'
 import { nodeSilenceMs } from '../../nodes/node.ts'
 import { firstDigest, noCounts, withCounts } from './deletion.ts'
 import type {
@@ -49,8 +50,6 @@ const list = statement<DeletionRow>(
   'deletion-list',
   'SELECT * FROM tenant_deletion WHERE deletion > $1 ORDER BY deletion LIMIT $2',
 )
-/** Before every id. */
-const first = '00000000-0000-0000-0000-000000000000'
 const nameOf = statement<{ readonly name: string }>(
   'deletion-name',
   'SELECT name FROM tenant WHERE tenant = $1',
@@ -208,7 +207,7 @@ export function deletionStore({ read, write }: StoreAccess): DeletionStore {
       const [row] = await read.rows(one(deletionId))
       return row && deletionOf(row)
     },
-    list: async (after = first, limit) => (await read.rows(list(after, limit))).map(deletionOf),
+    list: async (after = firstId, limit) => (await read.rows(list(after, limit))).map(deletionOf),
     take: (deletions) => write(takeCertificates, deletions),
   }
 }
