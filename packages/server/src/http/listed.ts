@@ -9,13 +9,10 @@ import type { Access } from './access.ts'
 import { refused, uncachedAnswer } from './exchange.ts'
 import type { Outcome, Refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
-import type { OperationSchema } from './openapi/operation-schema.ts'
+import { keyedOperation } from './keyed-operation.ts'
+import type { RouteWords } from './keyed-operation.ts'
 import { uuidSchema } from './openapi/parameters.ts'
-import { answer, bodyProblems, keyedHeaders, keyedProblems } from './openapi/responses.ts'
-import { refTo } from './openapi/schemas.ts'
 import type { Operation, OperationTarget } from './operation.ts'
-import { success } from './problem/problem.ts'
-import type { ProblemCode } from './problem/problem.ts'
 import { quoteInput } from './requests/echo-text.ts'
 import { readQuery, refusalOfParameters } from './requests/query.ts'
 import { withSmallBody } from './requests/read-body.ts'
@@ -41,15 +38,6 @@ export interface Listed extends Named {
   readonly scope: 'anyErase' | 'contact:erase'
   /** What the id of one is called, if not `id`. */
   readonly idName?: string
-}
-
-/** What the document says of an operation. */
-interface Words {
-  readonly operationId: string
-  readonly summary: string
-  readonly description: string
-  readonly ok: { readonly status?: number; readonly description: string; readonly schema: SchemaName }
-  readonly problems?: readonly ProblemCode[]
 }
 
 /** A page of a list, in the order of the ids. */
@@ -92,45 +80,41 @@ export function listDescription(including: string): string {
 export function addOperation(
   context: ListContext & BodyContext,
   things: Listed,
-  given: Words & {
+  given: RouteWords & {
     readonly body: SchemaName
     readonly answer: (access: Access, text: string) => Promise<Outcome>
   },
 ): Operation {
-  const { body, problems = [] } = given
-  const content = { 'application/json': { schema: refTo(body) } }
-  return {
-    ...operationOf(things, given, { body: { content } }, [
-      'invalid_body',
-      'subject_not_found',
-      ...bodyProblems,
-      ...problems,
-    ]),
+  return keyedOperation({
+    ...given,
+    ...common(things),
+    problems: ['subject_not_found', ...(given.problems ?? [])],
     method: 'POST',
-    path: things.path,
     prepare({ query }) {
       const refusal = refusalOfParameters(query, context.limits.maxParameters)
       if (refusal !== undefined) return () => refused(refusal)
       return async (request, access) =>
         withSmallBody(context, request, access, (text) => given.answer(access, text))
     },
-  }
+  })
 }
 
 /** An operation on the one that its path names: reads it, or with a verb at the end of the path does something to it. */
 export function idOperation(
   context: ListContext,
   things: Listed,
-  given: Words & {
+  given: RouteWords & {
     /** `undefined`: the operation is a `GET`. */
     readonly verb?: string
     readonly answer: (access: Access, id: string) => Promise<Outcome>
   },
 ): Operation {
-  const { verb, problems = [] } = given
+  const { verb } = given
   const path = `${things.path}/:${things.parameter}`
-  return {
-    ...operationOf(things, given, { params: idParams(things, things.idName) }, problems),
+  return keyedOperation({
+    ...given,
+    ...common(things),
+    params: idParams(things, things.idName),
     method: verb === undefined ? 'GET' : 'POST',
     path: verb === undefined ? path : `${path}/${verb}`,
     prepare(target) {
@@ -138,23 +122,24 @@ export function idOperation(
       if (typeof id !== 'string') return () => id
       return (_request, access) => given.answer(access, id)
     },
-  }
+  })
 }
 
 /** The list, page by page, under the name that its schema gives it. */
 export function listOperation(
   context: ListContext,
   things: Listed,
-  given: Words & {
+  given: RouteWords & {
     readonly name: string
     /** `after`: the id after which the page begins; `undefined` for the first page. */
     readonly page: (access: Access, after: string | undefined) => Promise<ListPage | Refused>
   },
 ): Operation {
-  return {
-    ...operationOf(things, given, { querystring: afterQuery }, []),
+  return keyedOperation({
+    ...given,
+    ...common(things),
+    query: afterQuery,
     method: 'GET',
-    path: things.path,
     prepare(target) {
       const after = readAfter(target, things, context)
       if (typeof after === 'object') return () => after
@@ -165,31 +150,11 @@ export function listOperation(
         return uncachedAnswer({ [given.name]: page.rows, next })
       }
     },
-  }
+  })
 }
 
-function operationOf(
-  { scope }: Listed,
-  { operationId, summary, description, ok }: Words,
-  takes: Pick<OperationSchema, 'body' | 'params' | 'querystring'>,
-  problems: readonly ProblemCode[],
-): Pick<Operation, 'mediaType' | 'access' | 'schema'> {
-  return {
-    mediaType: 'application/json',
-    access: { scope, refusal: 'own' },
-    schema: () => ({
-      operationId,
-      summary,
-      description,
-      tags: ['Erasing'],
-      security: [{ apiKey: [] }],
-      ...takes,
-      response: {
-        [ok.status ?? success.ok]: answer(ok.description, refTo(ok.schema), keyedHeaders),
-        ...keyedProblems('missing_scope', 'ambiguous_tenant', ...problems),
-      },
-    }),
-  }
+function common({ path, scope }: Listed) {
+  return { path, scope, tag: 'Erasing' } as const
 }
 
 const afterQuery = {

@@ -9,9 +9,7 @@ import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import { feedKeyOf } from '../../http/access.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
-import { answer, bodyProblems, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
-import { success } from '../../http/problem/problem.ts'
+import { keyedOperation } from '../../http/keyed-operation.ts'
 import { refusalOfCursor } from '../../reading/routes/cursor-parameters.ts'
 import { maxResults, maxResultsBytes, readResults } from './results-body.ts'
 import type { Operation } from '../../http/operation.ts'
@@ -35,38 +33,20 @@ interface Context extends NameContext, BodyContext {
 }
 
 export function putResults(context: Context): Operation {
-  return {
+  return keyedOperation({
     method: 'POST',
     path: `${consumersPath('property')}/:name/results`,
-    mediaType: 'application/json',
-    access: { scope: 'property:read', refusal: 'own' },
-    schema: () => ({
-      operationId: 'reportResults',
-      summary: 'Report results of properties',
-      description:
-        'For each property whether the site shows this version (`live`, with its address), holds it back or refused it. For each property and consumer, the result with the highest `sequenceNumber` is kept, and of two with the same number the later. References that the feed does not have are left out and named in `unknown`.',
-      tags: ['Copying'],
-      security: [{ apiKey: [] }],
-      params: nameParams,
-      body: {
-        content: {
-          'application/json': {
-            schema: { type: 'array', minItems: 1, maxItems: maxResults, items: refTo('ConsumerResult') },
-          },
-        },
-      },
-      response: {
-        [success.ok]: answer('They are on disk.', refTo('ResultsReceipt'), keyedHeaders),
-        ...keyedProblems(
-          'missing_scope',
-          'ambiguous_tenant',
-          'invalid_body',
-          'cursor_beyond_head',
-          ...bodyProblems,
-          'storage_full',
-        ),
-      },
-    }),
+    scope: 'property:read',
+    tag: 'Copying',
+    operationId: 'reportResults',
+    summary: 'Report results of properties',
+    description:
+      'For each property whether the site shows this version (`live`, with its address), holds it back or refused it. For each property and consumer, the result with the highest `sequenceNumber` is kept, and of two with the same number the later. References that the feed does not have are left out and named in `unknown`.',
+    params: nameParams,
+    body: 'ConsumerResult',
+    listOf: maxResults,
+    ok: { description: 'They are on disk.', schema: 'ResultsReceipt' },
+    problems: ['cursor_beyond_head', 'storage_full'],
 
     prepare(target) {
       const name = readConsumerName(target, context)
@@ -74,7 +54,7 @@ export function putResults(context: Context): Operation {
       return (request, access) =>
         withSmallBody(context, request, access, (text) => put(context, access, name, text), maxResultsBytes)
     },
-  }
+  })
 }
 
 /** A request has one name, so none of its results were stored. */

@@ -1,16 +1,15 @@
 /** What all administration routes share: strict parameters, a tenant in the path, and answers that nobody caches (D11, D19). */
 import type { ProblemError } from '@property-events/protocol'
-import type { SchemaName } from '@property-events/protocol/wire'
 import { refused } from '../exchange.ts'
 import type { Access, AdminNeed } from '../access.ts'
 import type { Outcome, Refused, Request } from '../exchange.ts'
+import { keyedSchema } from '../keyed-operation.ts'
+import type { RouteWords } from '../keyed-operation.ts'
 import { exampleIds } from '@property-events/protocol/example-ids'
 import type { ParameterSchema, PathSchema, PathSchemas } from '../openapi/operation-schema.ts'
 import { keyIdSchema, uuidSchema } from '../openapi/parameters.ts'
-import { answer, keyedHeaders, keyedProblems, madeHeaders } from '../openapi/responses.ts'
-import { refTo } from '../openapi/schemas.ts'
+import { keyedHeaders, madeHeaders } from '../openapi/responses.ts'
 import { success } from '../problem/problem.ts'
-import type { ProblemCode } from '../problem/problem.ts'
 import { readQuery } from '../requests/query.ts'
 import type { Operation, OperationSchema } from '../operation.ts'
 import type { ServiceLimits } from '../limits.ts'
@@ -27,19 +26,6 @@ export interface AdminRequest<Parameters> {
   readonly parameters: Parameters
   /** The parameters of the path, in their order. */
   readonly params: readonly string[]
-}
-
-interface RouteWords {
-  readonly operationId: string
-  readonly summary: string
-  readonly description: string
-  readonly body?: SchemaName
-  /** The body is a list of at most this many. */
-  readonly listOf?: number
-  readonly ok: { readonly status?: number; readonly description: string; readonly schema: SchemaName }
-  /** Another successful answer. */
-  readonly alsoOk?: { readonly status: number; readonly description: string; readonly schema: SchemaName }
-  readonly problems?: readonly ProblemCode[]
 }
 
 export interface AdminRoute<Parameters> extends RouteWords {
@@ -93,44 +79,18 @@ export function adminOperation<Parameters>(context: AdminContext, route: AdminRo
   }
 }
 
-const bodyProblems = [
-  'invalid_body',
-  'body_too_large',
-  'unsupported_media_type',
-  'unsupported_charset',
-  'unsupported_content_encoding',
-] as const satisfies readonly ProblemCode[]
-
 function schemaOf(route: Described): OperationSchema {
-  const { operationId, summary, description, ok, alsoOk, body, query, required = [], need, method } = route
-  const list = { type: 'array', minItems: 1, maxItems: route.listOf } as const
-  const one = body && refTo(body)
-  const content = one && {
-    'application/json': { schema: route.listOf === undefined ? one : { ...list, items: one } },
-  }
+  const { query, required = [], need, method, ok } = route
   const names = Array.from(route.path.matchAll(/:([A-Za-z]+)/g), ([, name = '']) => name)
   const writes = method === 'GET' ? [] : (['storage_full'] as const)
   const scoped = need === 'anyKey' ? [] : (['missing_scope'] as const)
-  return {
-    operationId,
-    summary,
-    description,
-    tags: ['Administration'],
-    security: [{ apiKey: [] }],
-    ...(query === undefined ? {} : { querystring: { type: 'object', properties: query, required } as const }),
-    ...(names.length === 0 ? {} : { params: paramsOf(names, route.params) }),
-    ...(content === undefined ? {} : { body: { content } }),
-    response: {
-      [ok.status ?? success.ok]: answer(ok.description, refTo(ok.schema), headersOf(ok.status)),
-      ...(alsoOk && { [alsoOk.status]: answer(alsoOk.description, refTo(alsoOk.schema), keyedHeaders) }),
-      ...keyedProblems(
-        ...scoped,
-        ...(content === undefined ? [] : bodyProblems),
-        ...writes,
-        ...(route.problems ?? []),
-      ),
-    },
-  }
+  return keyedSchema(route, {
+    tag: 'Administration',
+    query: query && { type: 'object', properties: query, required },
+    params: names.length === 0 ? undefined : paramsOf(names, route.params),
+    problems: [...scoped, ...writes],
+    headers: headersOf(ok.status),
+  })
 }
 
 /** What has been made says where it is. */

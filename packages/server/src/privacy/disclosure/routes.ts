@@ -7,9 +7,7 @@ import type { DisclosureCursor, DisclosurePageQuery, DisclosurePage } from './di
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
 import { keyIdSchema } from '../../http/openapi/parameters.ts'
-import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
-import { success } from '../../http/problem/problem.ts'
+import { keyedOperation } from '../../http/keyed-operation.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readQuery } from '../../http/requests/query.ts'
 import { readTimeMs, timeSchema } from '../../http/requests/time-parameter.ts'
@@ -26,41 +24,35 @@ const names = ['from', 'to', 'after'] as const
 const placePattern = /^(all|numbers)\.([0-9]{1,9})\.([0-9]{1,9})$/
 
 export function getExposure(context: Context): Operation {
-  return {
+  return keyedOperation({
     method: 'GET',
     path: '/v1/exposure/:keyId',
-    mediaType: 'application/json',
-    access: { scope: 'contact:erase', refusal: 'own' },
-    schema: () => ({
-      operationId: 'getExposure',
-      summary: 'List the contacts that a key was sent',
-      description:
-        'For a notice after a breach: contacts of the own tenant with the hours in which they were sent. Repeat with `after` = `next` until `next` is null. One that was sent at several times can be in several answers. What a node sends is included within 35 s.',
-      tags: ['Erasing'],
-      security: [{ apiKey: [] }],
-      params: {
-        type: 'object',
-        properties: { keyId: keyIdSchema('The id of the key, revoked ones included; not the key itself.') },
-      },
-      querystring: {
-        type: 'object',
-        properties: {
-          from: timeSchema('Sent from this time on, in the forms of `from` of a list; by default, ever.'),
-          to: timeSchema(
-            'Sent until this time, which is included, in the forms of `to` of a list; by default, until now.',
-          ),
-          after: {
-            type: 'string',
-            pattern: placePattern.source,
-            description: 'The `next` of the previous answer.',
-          },
+    scope: 'contact:erase',
+    tag: 'Erasing',
+    operationId: 'getExposure',
+    summary: 'List the contacts that a key was sent',
+    description:
+      'For a notice after a breach: contacts of the own tenant with the hours in which they were sent. Repeat with `after` = `next` until `next` is null. One that was sent at several times can be in several answers. What a node sends is included within 35 s.',
+    params: {
+      type: 'object',
+      properties: { keyId: keyIdSchema('The id of the key, revoked ones included; not the key itself.') },
+    },
+    query: {
+      type: 'object',
+      properties: {
+        from: timeSchema('Sent from this time on, in the forms of `from` of a list; by default, ever.'),
+        to: timeSchema(
+          'Sent until this time, which is included, in the forms of `to` of a list; by default, until now.',
+        ),
+        after: {
+          type: 'string',
+          pattern: placePattern.source,
+          description: 'The `next` of the previous answer.',
         },
       },
-      response: {
-        [success.ok]: answer('The contacts.', refTo('Exposure'), keyedHeaders),
-        ...keyedProblems('missing_scope', 'ambiguous_tenant', 'key_not_found'),
-      },
-    }),
+    },
+    ok: { description: 'The contacts.', schema: 'Exposure' },
+    problems: ['key_not_found'],
 
     prepare(target) {
       const [keyId = ''] = target.params
@@ -86,7 +78,7 @@ export function getExposure(context: Context): Operation {
         })
       }
     },
-  }
+  })
 }
 
 const noKey = refused({ code: 'key_not_found' })

@@ -6,14 +6,8 @@ import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
-import {
-  answer,
-  bodyProblems,
-  changeProblems,
-  keyedHeaders,
-  keyedProblems,
-} from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
+import { keyedOperation } from '../../http/keyed-operation.ts'
+import { changeProblems } from '../../http/openapi/responses.ts'
 import { success } from '../../http/problem/problem.ts'
 import { readErasureBody } from './erasure-body.ts'
 import type { ErasureBody } from './erasure-body.ts'
@@ -22,7 +16,7 @@ import { erasureReceipt } from './receipt.ts'
 import { lastDayOf } from '../hold/hold-answer.ts'
 import { erasedFeed } from './erasing-access.ts'
 import { inMaintenance, refusalOfPublish } from '../../publishing/publish-refusal.ts'
-import type { Operation, OperationSchema } from '../../http/operation.ts'
+import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
@@ -36,13 +30,37 @@ export interface EraseContext extends MaintenanceContext, BodyContext {
   readonly limits: ServiceLimits
 }
 
+const dryRun = {
+  type: 'object',
+  properties: {
+    dryRun: { type: 'boolean', default: false, description: 'Count the events and change nothing.' },
+  },
+} as const
+
 export function erase(context: EraseContext): Operation {
-  return {
+  return keyedOperation({
     method: 'POST',
     path: '/v1/erasures',
-    mediaType: 'application/json',
-    access: { scope: 'anyErase', refusal: 'own' },
-    schema,
+    scope: 'anyErase',
+    tag: 'Erasing',
+    operationId: 'erase',
+    summary: 'Erase a property, a contact or one event',
+    description:
+      'Takes payloads out of the feed; ids, numbers, times and types stay. A subject is first closed with an event of its own. The answer is the receipt as it stands: ask for it again until its state is `unreachable`, and no answer, row or page holds the payloads any more.',
+    query: dryRun,
+    body: 'ErasureRequest',
+    ok: { description: 'A dry run: how many events there are.', schema: 'ErasureCount' },
+    alsoOk: { status: success.accepted, description: 'It has started, and is on disk.', schema: 'Erasure' },
+    problems: [
+      'subject_not_found',
+      'event_not_found',
+      'event_is_latest',
+      'on_hold',
+      'storage_full',
+      'clock_behind',
+      'epoch_required',
+      ...changeProblems,
+    ],
 
     prepare({ query }) {
       const reading = readDryRun(query, context.limits.maxParameters)
@@ -60,7 +78,7 @@ export function erase(context: EraseContext): Operation {
           return refusalUnlessFresh(access) ?? begin(context, key, read.body, access)
         })
     },
-  }
+  })
 }
 
 async function count(
@@ -113,40 +131,4 @@ function refusalOf(outcome: Exclude<BeginErasureOutcome, { kind: 'begun' }>, tar
     return { code: 'on_hold', detail } as const
   }
   return refusalOfPublish({ ...outcome, inList: false })
-}
-
-function schema(): OperationSchema {
-  return {
-    operationId: 'erase',
-    summary: 'Erase a property, a contact or one event',
-    description:
-      'Takes payloads out of the feed; ids, numbers, times and types stay. A subject is first closed with an event of its own. The answer is the receipt as it stands: ask for it again until its state is `unreachable`, and no answer, row or page holds the payloads any more.',
-    tags: ['Erasing'],
-    security: [{ apiKey: [] }],
-    querystring: {
-      type: 'object',
-      properties: {
-        dryRun: { type: 'boolean', default: false, description: 'Count the events and change nothing.' },
-      },
-    },
-    body: { content: { 'application/json': { schema: refTo('ErasureRequest') } } },
-    response: {
-      [success.ok]: answer('A dry run: how many events there are.', refTo('ErasureCount'), keyedHeaders),
-      [success.accepted]: answer('It has started, and is on disk.', refTo('Erasure'), keyedHeaders),
-      ...keyedProblems(
-        'missing_scope',
-        'ambiguous_tenant',
-        'invalid_body',
-        'subject_not_found',
-        'event_not_found',
-        'event_is_latest',
-        'on_hold',
-        ...bodyProblems,
-        'storage_full',
-        'clock_behind',
-        'epoch_required',
-        ...changeProblems,
-      ),
-    },
-  }
 }

@@ -1,9 +1,7 @@
 /** `GET /v1/publications`: what a publisher's own key has published, and what it was refused (PROTOCOL §14.2). */
 import { publicationDaysKept } from './publication.ts'
-import { refused } from '../../http/exchange.ts'
-import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
-import { success } from '../../http/problem/problem.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import { keyedOperation } from '../../http/keyed-operation.ts'
 import { readQuery } from '../../http/requests/query.ts'
 import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import type { Operation } from '../../http/operation.ts'
@@ -17,7 +15,6 @@ interface Context {
 }
 
 const query = { limit: limitSchema, ...publicationSchemas } as const
-const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' } as const
 
 export function listOwnPublications(context: Context): Operation {
   const rules = {
@@ -25,27 +22,16 @@ export function listOwnPublications(context: Context): Operation {
     style: 'own',
     maxParameters: context.limits.maxParameters,
   } as const
-  return {
+  return keyedOperation({
     method: 'GET',
     path: '/v1/publications',
-    mediaType: 'application/json',
-    access: { scope: 'anyPublish', refusal: 'own' },
-    schema: () => ({
-      operationId: 'listPublications',
-      summary: 'List what this key has published',
-      description: `By minute, the newest first, for ${publicationDaysKept} days: requests, results of their events, warnings by code, and refusals with the places and codes of their faults. Requests are shown within 35 seconds.`,
-      tags: ['Publishing'],
-      security: [{ apiKey: [] }],
-      querystring: { type: 'object', properties: query },
-      response: {
-        [success.ok]: answer(
-          'Minutes in which something was published or refused.',
-          refTo('Publications'),
-          keyedHeaders,
-        ),
-        ...keyedProblems('missing_scope', 'ambiguous_tenant'),
-      },
-    }),
+    scope: 'anyPublish',
+    tag: 'Publishing',
+    operationId: 'listPublications',
+    summary: 'List what this key has published',
+    description: `By minute, the newest first, for ${publicationDaysKept} days: requests, results of their events, warnings by code, and refusals with the places and codes of their faults. Requests are shown within 35 seconds.`,
+    query: { type: 'object', properties: query },
+    ok: { description: 'Minutes in which something was published or refused.', schema: 'Publications' },
 
     prepare({ query: text }) {
       const { values, errors: found } = readQuery(text, rules)
@@ -57,9 +43,8 @@ export function listOwnPublications(context: Context): Operation {
         const own = grants.filter(({ scopes }) => scopes.some((scope) => scope.endsWith(':publish')))
         const [tenantId, ...others] = new Set(own.map((grant) => grant.tenantId))
         if (tenantId === undefined || others.length > 0) return refused({ code: 'ambiguous_tenant' })
-        const body = await publicationsAnswer(context.publications, tenantId, keyId, asked, limit)
-        return { kind: 'text', status: success.ok, headers, body: JSON.stringify(body) }
+        return uncachedAnswer(await publicationsAnswer(context.publications, tenantId, keyId, asked, limit))
       }
     },
-  }
+  })
 }
