@@ -1,4 +1,7 @@
-/** Searches the latest payloads of one tenant's contacts. There is no index of personal data for this. */
+/**
+ * Searches all that was ever published about the contacts of one tenant: a person is found by an earlier name or address too. There is no
+ * index of personal data, so every payload is read.
+ */
 import { memberOf, memberText } from '@property-events/protocol'
 import type { StorageEngine } from '@property-events/server'
 import type { Command } from 'commander'
@@ -9,65 +12,90 @@ import { changeSettings, findTenant, withStore } from '../open-store.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { tableText } from '../terminal-text.ts'
+import { contactMatcher, searchKinds } from './match.ts'
+import type { ContactMatch, ContactMatcher, SearchKind } from './match.ts'
 
-interface FoundContact {
+interface FoundContact extends ContactMatch {
   readonly contactRef: string
-  /** The number of its latest event. */
+  /** Of the event that matches best; of several, the latest. */
   readonly sequenceNumber: number
   readonly createdDate: string
 }
 
 interface ContactSearch {
+  /** Exact matches before similar ones, each contact once. */
   readonly found: readonly FoundContact[]
-  /** How many contacts were looked at. */
-  readonly searched: number
+  /** How many more there are. */
+  readonly more: number
+  /** How many contacts and events were read. */
+  readonly searched: { readonly contacts: number; readonly events: number }
+  /** Events whose payloads an erasure or a rule of retention has removed. */
+  readonly removedPayloads: number
 }
 
 /** About 1 MB; publishers and readers get their turn in between. */
-const contactsPerPiece = 250
+const eventsPerPiece = 250
+
+/** More candidates help nobody to decide. */
+const mostShown = 50
 
 async function findContacts(
   storage: Pick<StorageEngine, 'events' | 'restrictions'>,
   tenantId: string,
-  matches: ContactMatch,
+  matcher: ContactMatcher,
   onProgress: (searched: number) => void,
 ): Promise<ContactSearch> {
   const key = { tenantId, feed: 'contact' } as const
-  const query = { key, view: 'all', limit: contactsPerPiece, latestOnly: true } as const
-  const found: FoundContact[] = []
-  let searched = 0
+  const best = new Map<string, FoundContact>()
+  const contacts = new Set<string>()
+  let [events, removedPayloads] = [0, 0]
+  const read = (sequenceNumber: number, event: unknown): void => {
+    const payload = payloadOf(event)
+    const contactRef = memberText(payload, 'contact_ref') ?? ''
+    contacts.add(contactRef)
+    if (memberOf(payload, 'erased') === true || memberOf(payload, 'thinned') === true) removedPayloads += 1
+    const match = matcher(payload)
+    if (match === undefined || match.score < (best.get(contactRef)?.score ?? 0)) return
+    best.set(contactRef, {
+      contactRef,
+      sequenceNumber,
+      createdDate: memberText(event, 'createdDate') ?? '',
+      ...match,
+    })
+  }
   for (let after = 0; ;) {
-    const piece = await storage.events.readAfter({ ...query, after })
-    for (const { sequenceNumber, json } of piece) {
-      found.push(...match(sequenceNumber, JSON.parse(Buffer.from(json).toString()), matches))
-    }
-    searched += piece.length
-    onProgress(searched)
+    const piece = await storage.events.readAfter({
+      key,
+      view: 'all',
+      latestOnly: false,
+      limit: eventsPerPiece,
+      after,
+    })
+    for (const { sequenceNumber, json } of piece)
+      read(sequenceNumber, JSON.parse(Buffer.from(json).toString()))
+    events += piece.length
+    onProgress(events)
     const last = piece.at(-1)
-    if (last === undefined || piece.length < contactsPerPiece) break
+    if (last === undefined || piece.length < eventsPerPiece) break
     after = last.sequenceNumber
   }
   // What is shown of restricted contacts is nothing, so their kept payloads are searched.
   for (const contactRef of await restrictedContacts(storage, tenantId)) {
-    const latest = [...(await readKeptEvents(storage, tenantId, contactRef))].at(-1)
-    if (latest !== undefined) found.push(...match(...latest, matches))
+    for (const kept of await readKeptEvents(storage, tenantId, contactRef)) read(...kept)
   }
-  return { found, searched }
-}
-
-function match(sequenceNumber: number, event: unknown, matches: ContactMatch): readonly FoundContact[] {
-  const payload = payloadOf(event)
-  if (!matches(payload)) return []
-  const createdDate = memberText(event, 'createdDate') ?? ''
-  return [{ contactRef: memberText(payload, 'contact_ref') ?? '', sequenceNumber, createdDate }]
+  const found = [...best.values()].sort((a, b) => b.score - a.score || b.sequenceNumber - a.sequenceNumber)
+  return {
+    found: found.slice(0, mostShown),
+    more: Math.max(0, found.length - mostShown),
+    searched: { contacts: contacts.size, events },
+    removedPayloads,
+  }
 }
 
 export function payloadOf(event: unknown): unknown {
   const text = memberText(event, 'payload')
   return text === undefined ? undefined : JSON.parse(text)
 }
-
-const eventsPerPiece = 250
 
 /** By sequence number, the events as they were published. Empty if the contact is not restricted. */
 export async function readKeptEvents(
@@ -100,126 +128,88 @@ async function restrictedContacts(
   }
 }
 
-const searchKinds = ['email', 'phone', 'name'] as const
-
-export type SearchKind = (typeof searchKinds)[number]
-
-type ContactMatch = (payload: unknown) => boolean
-
-/** `undefined`: the text cannot be of this kind. */
-export function contactMatch(kind: SearchKind, text: string): ContactMatch | undefined {
-  if (kind === 'name') {
-    const name = normalizedName(text)
-    return name === '' ? undefined : (payload) => namesOf(payload).includes(name)
-  }
-  const wanted = kind === 'email' ? normalizedEmail(text) : normalizedPhone(text)
-  if (wanted === undefined) return undefined
-  const read = kind === 'email' ? normalizedEmail : normalizedPhone
-  return (payload) => communicationsOf(payload).some((value) => read(value) === wanted)
-}
-
-/** In lower case, although the part before the `@` may depend on it: no provider that people use makes a difference. */
-function normalizedEmail(text: string): string | undefined {
-  const email = text.trim().normalize('NFKC').toLowerCase()
-  return /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined
-}
-
-const fewestDigits = 5
-
-/** Its digits, as one dials them within the United Kingdom: `+44 (0)20 7946 0958` is 02079460958. */
-function normalizedPhone(text: string): string | undefined {
-  const written = text
-    .trim()
-    .replace(/^00/, '+')
-    .replace(/^\+\s*44\s*(\(0\))?/, '0')
-  if (!/^\+?[\d\s()./-]+$/.test(written)) return undefined
-  const digits = written.replaceAll(/\D/g, '')
-  return digits.length < fewestDigits ? undefined : digits
-}
-
-/** Without regard to case, accents, the kind of apostrophe, and how many blanks. */
-function normalizedName(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[‘’ʼ`]/g, "'")
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-}
-
-/** The name in the forms in which somebody may search for it. */
-function namesOf(payload: unknown): readonly string[] {
-  const part = (name: string) => memberText(payload, name) ?? ''
-  const [title, first, middle, last] = ['title', 'first_name', 'middle_name', 'last_name'].map(part)
-  const forms = [
-    [first, last],
-    [first, middle, last],
-    [title, first, last],
-    [title, first, middle, last],
-    [title, last],
-    [part('company_name')],
-  ]
-  return forms.map((words) => normalizedName(words.join(' ')))
-}
-
-function communicationsOf(payload: unknown): readonly string[] {
-  const ways = memberOf(payload, 'communications')
-  if (!Array.isArray(ways)) return []
-  return ways.flatMap((way) => memberText(way, 'value') ?? [])
-}
-
 export function addFind(contacts: Command, context: CommandContext): void {
   const command = contacts
     .command('find')
-    .description('list the contacts that have exactly this address, number or name')
+    .description('find a person among the contacts of a tenant, by any name or address they ever had')
     .requiredOption('--tenant <tenant>', 'id or name of the tenant whose contacts are searched')
+    .option('--name <name>', 'a surname, a whole name, or the name of a company')
     .option('--email <address>', 'an e-mail address')
     .option('--phone <number>', 'a telephone number, with or without +44')
-    .option('--name <name>', 'a person’s first and last name, or the name of a company')
+    .option('--address <text>', 'a postal address, or a part of it such as the postcode')
   addNote(
     command,
-    'Reads the latest payload of every contact of the tenant, about ten thousand a second. Case, blanks and ' +
-      'the way a number is written make no difference. The search is recorded, but never whom it was for.',
+    'Reads every contact event of the tenant, superseded ones included, about ten thousand a second. Case, accents, ' +
+      'blanks and punctuation make no difference, and similar spellings are listed as well. The search is recorded, but never whom it was for.',
   )
   addSettings(command, changeSettings)
   addAction(command, context, (invocation) => {
     const { output, settings: reader, flags } = invocation
-    const wanted = readWanted(invocation)
+    const { kind, matcher } = readWanted(invocation)
     return withStore(reader, flags, async (store) => {
       const { tenantId } = await findTenant(store, flagText(flags, 'tenant') ?? '')
-      const progress = createProgress(output, 'contacts searched')
-      const { found, searched } = await findContacts(store.storage, tenantId, wanted.matches, (count) =>
+      const progress = createProgress(output, 'events searched')
+      const search = await findContacts(store.storage, tenantId, matcher, (count) =>
         progress.update(count, undefined),
       )
       progress.end()
-      const detail = { by: wanted.kind, found: found.length }
+      const detail = { by: kind, found: search.found.length + search.more }
       await store.storage.audit.note(
         { action: 'contacts.searched', tenant: tenantId, target: null, detail },
         store.actor,
       )
-      if (output.json) return output.writeJson({ found, searched })
-      if (found.length === 0) return output.write(`No match among ${searched} contacts.\n`)
-      const rows = found.map(({ contactRef, sequenceNumber, createdDate }) => {
-        return [contactRef, String(sequenceNumber), createdDate.slice(0, 19).replace('T', ' ')]
-      })
-      return output.write(tableText(['contact', 'latest event', 'published (UTC)'], rows))
+      if (output.json) return output.writeJson({ ...search, notSearched })
+      return output.write(`${tableOf(search)}${scopeOf(kind, search)}`)
     })
   })
 }
 
+const notSearched = ['other tenants', 'property events', 'backups', 'the agency’s own system'] as const
+
+function tableOf({ found, more }: ContactSearch): string {
+  if (found.length === 0) return 'No match, and nothing similar.\n'
+  const rows = found.map(({ contactRef, closeness, text, sequenceNumber, createdDate }) => {
+    const shown = text.length > 60 ? `${text.slice(0, 59)}…` : text
+    return [contactRef, closeness, shown, String(sequenceNumber), createdDate.slice(0, 19).replace('T', ' ')]
+  })
+  const table = tableText(['contact', 'match', 'as published', 'event', 'published (UTC)'], rows)
+  return more === 0 ? table : `${table}${more} more are less similar.\n`
+}
+
+/** What the answer covers, so that nobody takes it for more. */
+function scopeOf(kind: SearchKind, { searched, removedPayloads }: ContactSearch): string {
+  const where = {
+    name: 'names, salutations, notes and the names in e-mail addresses',
+    email: 'e-mail addresses',
+    phone: 'telephone numbers',
+    address: 'postal addresses',
+  }[kind]
+  const removed = removedPayloads === 0 ? '' : ` ${removedPayloads} of them have no payload any more.`
+  const others = searchKinds.filter((other) => other !== kind).map((other) => `--${other}`)
+  return (
+    `Searched: ${where} of ${searched.contacts} contacts in ${searched.events} events, superseded ones included.${removed}\n` +
+    `Not searched: ${notSearched.join(', ')}. Try ${others.join(', ')} too.\n`
+  )
+}
+
 function readWanted({ flags, settings: reader }: Invocation): {
   readonly kind: SearchKind
-  readonly matches: ContactMatch
+  readonly matcher: ContactMatcher
 } {
   const given = searchKinds.filter((kind) => flagText(flags, kind) !== undefined)
   const [kind = 'email'] = given
-  const matches = contactMatch(kind, flagText(flags, kind) ?? '')
-  if (given.length !== 1) reader.fault('Specify what to search for: one of --email, --phone and --name.')
+  const matcher = contactMatcher(kind, flagText(flags, kind) ?? '')
+  if (given.length !== 1)
+    reader.fault('Specify what to search for: one of --name, --email, --phone and --address.')
   // The search text identifies a person, so it is not shown.
-  else if (matches === undefined) {
-    const format = { email: 'an e-mail address', phone: 'a telephone number', name: 'a name' }[kind]
+  else if (matcher === undefined) {
+    const format = {
+      email: 'an e-mail address',
+      phone: 'a telephone number',
+      name: 'a name',
+      address: 'an address',
+    }[kind]
     reader.fault(`The value of --${kind} is not ${format}.`)
   }
-  return { kind, matches: matches ?? (() => false) }
+  return { kind, matcher: matcher ?? (() => undefined) }
 }

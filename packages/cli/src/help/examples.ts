@@ -167,7 +167,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['who is behind, and by how much', 'consumers list'],
     ['of an agency, with an operator key', `consumers list --key-tenant ${tenantId}`],
   ],
-  'contacts find': [['by an address', 'contacts find --tenant "Hill & Co" --email jane@example.com']],
+  'contacts find': [
+    ['by a surname', 'contacts find --tenant "Hill & Co" --name Kowalczyk'],
+    ['by an e-mail address', 'contacts find --tenant "Hill & Co" --email jane@example.com'],
+  ],
   'contacts export': [
     ['everything stored about a person', `contacts export ${contactReference} --tenant "Hill & Co"`],
   ],

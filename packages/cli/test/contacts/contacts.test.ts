@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { erasureReasons, uuidV7 } from '@property-events/protocol'
 import { openStorage } from '@property-events/server'
-import { contactMatch } from '../../src/contacts/find.ts'
-import type { SearchKind } from '../../src/contacts/find.ts'
+import { contactMatcher } from '../../src/contacts/match.ts'
+import type { SearchKind } from '../../src/contacts/match.ts'
+import { until } from '../../../server/test/support/until.ts'
 import { makeTenant } from '../support/make-tenant.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from '../support/program.ts'
 import type { Running } from '../support/program.ts'
@@ -26,18 +27,25 @@ const jane = {
   ],
 }
 
-describe('a contact is found by exactly', () => {
-  const finds = (kind: SearchKind, text: string, payload: unknown = jane): boolean | undefined =>
-    contactMatch(kind, text)?.(payload)
+describe('a contact is found by', () => {
+  const finds = (kind: SearchKind, text: string, payload: unknown = jane) =>
+    contactMatcher(kind, text)?.(payload)?.closeness
 
-  it('an e-mail address, in whatever case', () => {
-    assert.equal(finds('email', ' jane.oneill@EXAMPLE.com '), true)
-    for (const other of ['jane.oneill@example.co', 'oneill@example.com', 'xjane.oneill@example.com'])
-      assert.equal(finds('email', other), false, other)
-    for (const none of ['', 'jane', 'a@b@c', 'a b@c']) assert.equal(contactMatch('email', none), undefined)
+  it('an e-mail address in whatever case; one that is nearly the same is a candidate', () => {
+    assert.equal(finds('email', ' jane.oneill@EXAMPLE.com '), 'exact')
+    for (const near of [
+      'jane.oneill@example.co',
+      'janeoneill+rent@example.org',
+      'jane.oneil@example.com',
+      'xjane.oneill@example.com',
+    ])
+      assert.equal(finds('email', near), 'similar', near)
+    for (const other of ['oneill@example.com', 'john@example.com'])
+      assert.equal(finds('email', other), undefined, other)
+    for (const none of ['', 'jane', 'a@b@c', 'a b@c']) assert.equal(contactMatcher('email', none), undefined)
   })
 
-  it('a number, however it is written', () => {
+  it('a number, however it is written; without its area code or with a wrong digit it is a candidate', () => {
     for (const same of [
       '07700900123',
       '+447700900123',
@@ -45,29 +53,72 @@ describe('a contact is found by exactly', () => {
       '+44(0)7700-900-123',
       '07700 900.123',
     ])
-      assert.equal(finds('phone', same), true, same)
-    assert.equal(finds('phone', '0033123456789'), true)
-    for (const other of ['7700900123', '07700900124', '0770090012', '00 123 45']) {
-      assert.equal(finds('phone', other), false, other)
-    }
-    for (const none of ['', '12', 'ring me', '0770x']) assert.equal(contactMatch('phone', none), undefined)
+      assert.equal(finds('phone', same), 'exact', same)
+    assert.equal(finds('phone', '0033123456789'), 'exact')
+    for (const near of ['7700900123', '07700900124', '900 123', '0770090012'])
+      assert.equal(finds('phone', near), 'similar', near)
+    assert.equal(finds('phone', '00 123 45'), undefined)
+    for (const none of ['', '12', 'ring me', '0770x']) assert.equal(contactMatcher('phone', none), undefined)
   })
 
-  it('a name in the usual forms, or a company’s', () => {
+  it('a surname alone, a name in any order, or a company’s', () => {
     for (const same of [
+      'O’Neill',
+      'oneill',
+      'O Neill',
+      'Mrs O’Neill',
       "jane o'neill",
+      'O’NEILL, Jane',
       'Dr Jane O’Neill',
       'JANE  ANN O’NEILL',
       'dr o`neill',
       'neill & sons ltd',
     ])
-      assert.equal(finds('name', same), true, same)
-    const welsh = { first_name: 'Siân', last_name: 'Llŷr' }
-    for (const same of ['sian llyr', 'Siân Llŷr', 'SIÂN LLŶR', 'Sia\u0302n Lly\u0302r']) {
-      assert.equal(finds('name', same, welsh), true, same)
+      assert.equal(finds('name', same), 'exact', same)
+    const welsh = { first_name: 'Siân', last_name: 'Llŷr-Kowalczyk' }
+    for (const same of [
+      'sian llyr',
+      'Siân Llŷr',
+      'SIÂN LLŶR',
+      'Sia\u0302n Lly\u0302r',
+      'Kowalczyk',
+      'llyrkowalczyk',
+    ])
+      assert.equal(finds('name', same, welsh), 'exact', same)
+    const polish = { first_name: 'Łucja', last_name: 'Błaszczak' }
+    for (const same of ['lucja blaszczak', 'BŁASZCZAK', 'Mrs Blaszczak'])
+      assert.equal(finds('name', same, polish), 'exact', same)
+    for (const none of [' ', '👋', '…']) assert.equal(contactMatcher('name', none), undefined)
+  })
+
+  it('a similar spelling, a maiden name beside the first name, or a mention, as a candidate', () => {
+    const kowalczyk = { first_name: 'Agnieszka', last_name: 'Kowalczyk' }
+    for (const near of ['Kovalczyk', 'Kowalchik', 'Kowal', 'Agnieszka Nowak', 'Kowalczykowa'])
+      assert.equal(finds('name', near, kowalczyk), 'similar', near)
+    for (const mention of [
+      { salutation: 'Mrs Kowalczyk' },
+      { notes: 'Viewed 12 Heol y Bont – £950 pcm – with Mrs Kowalczyk 🏠' },
+      { communications: [{ channel: 'email', value: 'a.kowalczyk@example.com' }] },
+    ])
+      assert.equal(finds('name', 'Kowalczyk', mention), 'similar', JSON.stringify(mention))
+    for (const other of ['Smith', 'Kim', 'Jo'])
+      assert.equal(finds('name', other, kowalczyk), undefined, other)
+  })
+
+  it('a postal address or its postcode', () => {
+    const there = {
+      address: {
+        house_name_number: '12',
+        address_2: 'Heol y Bont',
+        town: 'Tŷ Ddewi',
+        postcode_1: 'SA62',
+        postcode_2: '6AB',
+      },
     }
-    for (const other of ['Jane', 'O’Neill', 'Neill', 'Jane O’Neil']) assert.equal(finds('name', other), false)
-    assert.equal(contactMatch('name', ' '), undefined)
+    for (const same of ['SA62 6AB', 'sa626ab', '12 heol y bont', 'Heol-y-Bont, Ty Ddewi'])
+      assert.equal(finds('address', same, there), 'exact', same)
+    assert.equal(finds('address', '12 Heol y Pont', there), 'similar')
+    assert.equal(finds('address', 'CF10 1BH', there), undefined)
   })
 
   it('nothing in a payload that lacks it, or that has been reduced', () => {
@@ -75,11 +126,12 @@ describe('a contact is found by exactly', () => {
       {},
       { contact_ref: randomUUID(), erased: true },
       null,
-      { communications: 'none' },
+      { communications: 'none', address: 7 },
     ]) {
-      assert.equal(finds('email', 'a@b.c', payload), false)
-      assert.equal(finds('phone', '07700900123', payload), false)
-      assert.equal(finds('name', 'Jane O’Neill', payload), false)
+      assert.equal(finds('email', 'a@b.c', payload), undefined)
+      assert.equal(finds('phone', '07700900123', payload), undefined)
+      assert.equal(finds('name', 'Jane O’Neill', payload), undefined)
+      assert.equal(finds('address', 'SA62 6AB', payload), undefined)
     }
   })
 })
@@ -119,40 +171,87 @@ describe('contacts of a store', () => {
   })
 
   interface Search {
-    readonly found: readonly { readonly contactRef: string; readonly sequenceNumber: number }[]
-    readonly searched: number
+    readonly found: readonly {
+      readonly contactRef: string
+      readonly sequenceNumber: number
+      readonly closeness: string
+      readonly text: string
+    }[]
+    readonly searched: { readonly contacts: number; readonly events: number }
   }
   const find = (...args: readonly string[]) => runJson<Search>(['contacts', 'find', ...args, ...data])
 
-  it('are searched by their latest payloads, all of them, and the audit says that and never for whom', async () => {
+  it('are searched in every event, superseded ones too, and the audit says that and never for whom', async () => {
     for (const args of [
       ['--email', 'jane.oneill@example.com'],
       ['--phone', '07700 900123'],
-      ['--name', 'Jane O’Neill'],
+      ['--name', 'O’Neill'],
     ]) {
       const { found, searched } = await find(...args)
+      const [first] = found
       assert.deepEqual(
-        found.map(({ contactRef, sequenceNumber }) => [contactRef, sequenceNumber]),
-        [[jane.contact_ref, 602]],
+        [first?.contactRef, first?.sequenceNumber, first?.closeness],
+        [jane.contact_ref, 602, 'exact'],
       )
-      assert.equal(searched, 601)
+      assert.deepEqual(searched, { contacts: 601, events: 602 })
     }
-    assert.equal((await find('--name', 'Other Person 599')).found.length, 1)
+    const other = await find('--name', 'Person 599')
+    assert.deepEqual(
+      other.found.filter(({ closeness }) => closeness === 'exact').map(({ text }) => text),
+      ['Other Person 599'],
+    )
+    assert.equal(other.found.length, 50)
     const none = await run(['contacts', 'find', '--email', 'nobody@example.com', ...data])
-    assert.equal(none.stdout, 'No match among 601 contacts.\n')
+    assert.match(
+      none.stdout,
+      /^No match, and nothing similar\.\nSearched: e-mail addresses of 601 contacts in 602 events, superseded ones included\.\nNot searched: other tenants, /,
+    )
     const args = ['audit', 'list', '--action', 'contacts.searched', '--data', folder]
     const rows = await runJson<readonly { tenant: string; detail: unknown }[]>(args)
     assert.deepEqual(
       rows.map(({ detail }) => detail),
       [
         { by: 'email', found: 0 },
-        { by: 'name', found: 1 },
+        { by: 'name', found: 600 },
         { by: 'name', found: 1 },
         { by: 'phone', found: 1 },
         { by: 'email', found: 1 },
       ],
     )
     assert(rows.every(({ tenant }) => tenant === tenantId))
+  })
+
+  it('are found by a name they no longer have, until it is erased (D17)', async () => {
+    const contactRef = randomUUID()
+    const publish = async (payload: object): Promise<void> => {
+      const answer = await fetch(`${service.line.url}/v1/contact-events`, {
+        method: 'POST',
+        headers: { 'x-api-key': publishKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ payload: { contact_ref: contactRef, ...payload } }),
+      })
+      assert.equal(answer.status, 201, await answer.text())
+    }
+    await publish({ first_name: 'Agnieszka', last_name: 'Kowalczyk' })
+    await publish({ first_name: 'Agnieszka', last_name: 'Llŷr', notes: '£950 pcm – Caerdydd 🏠' })
+    const before = await run(['contacts', 'find', '--name', 'Mrs Kowalczyk', ...data])
+    assert.match(before.stdout, new RegExp(`${contactRef} +exact +Agnieszka Kowalczyk +`))
+    {
+      await using storage = await openStorage({ kind: 'sqlite', folder, create: false })
+      await storage.erasures.begin({
+        erasureId: uuidV7(Date.now()),
+        key: { tenantId, feed: 'contact' },
+        target: { kind: 'subject', subjectId: contactRef },
+        reason: erasureReasons[0],
+        caseRef: undefined,
+        receivedOn: undefined,
+        actor: 'cli:test',
+        closingEventId: uuidV7(Date.now()),
+      })
+    }
+    await until(async () => {
+      const { stdout } = await run(['contacts', 'find', '--name', 'Kowalczyk', ...data])
+      return stdout.startsWith('No match') && stdout.includes('have no payload any more')
+    })
   })
 
   it('are given with their erasures, of which they are then all that is left', async () => {
@@ -256,11 +355,11 @@ describe('contacts of a store', () => {
     }
     assert.match(await refusal('export', 'Jane ONeill'), /not the reference of a contact/)
     assert.match(await refusal('export', randomUUID()), /has no contact/)
-    assert.match(await refusal('find'), /one of --email, --phone and --name/)
+    assert.match(await refusal('find'), /one of --name, --email, --phone and --address/)
     assert.match(await refusal('find', '--email', 'Jane'), /value of --email is not an e-mail address/)
     assert.match(
       await refusal('find', '--name', 'Jane X', '--phone', '07700900123'),
-      /one of --email, --phone and --name/,
+      /one of --name, --email, --phone and --address/,
     )
   })
 })

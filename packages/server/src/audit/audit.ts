@@ -117,7 +117,7 @@ interface AuditDetails {
   /** Records of another store were put into this one. `needsEpoch`: more will follow. */
   'store.filled': { readonly firstOffset: number; readonly needsEpoch: boolean }
   /** Contacts were searched: by which kind of value, never for whom. */
-  'contacts.searched': { readonly by: 'email' | 'phone' | 'name'; readonly found: number }
+  'contacts.searched': { readonly by: 'name' | 'email' | 'phone' | 'address'; readonly found: number }
   'contacts.exported': Nothing
   /** A contact was revealed, through administration. The target is its reference. */
   'contact.revealed': { readonly reason: RevealReason }

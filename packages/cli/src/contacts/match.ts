@@ -1,0 +1,217 @@
+/**
+ * Whether a contact's payload has the name, address, e-mail address or telephone number that a data subject gave. A request rarely has the
+ * spelling that is stored, so what is near is a candidate as well: a person decides.
+ */
+import { memberOf, memberText, nearestName } from '@property-events/protocol'
+
+export const searchKinds = ['name', 'email', 'phone', 'address'] as const
+
+export type SearchKind = (typeof searchKinds)[number]
+
+export interface ContactMatch {
+  /** `exact`: all that was given is there; case, accents, blanks and punctuation make no difference. */
+  readonly closeness: 'exact' | 'similar'
+  /** From 0 to 1, to put candidates in an order. */
+  readonly score: number
+  /** What it matched, as it was published. */
+  readonly text: string
+}
+
+/** The best match in a payload; `undefined`: none. */
+export type ContactMatcher = (payload: unknown) => ContactMatch | undefined
+
+/** `undefined`: the text cannot be of this kind. */
+export function contactMatcher(kind: SearchKind, text: string): ContactMatcher | undefined {
+  switch (kind) {
+    case 'name':
+      return nameMatcher(text)
+    case 'email':
+      return communicationMatcher(text, foldedEmail, isNearEmail)
+    case 'phone':
+      return communicationMatcher(text, foldedPhone, isNearPhone)
+    case 'address':
+      return wordMatcher(text, (payload) => [addressOf(payload)])
+  }
+}
+
+/** A person's names, a company's, how letters begin; the part of an e-mail address before the `@`, and notes, as candidates. */
+function nameMatcher(text: string): ContactMatcher | undefined {
+  const matches = wordMatcher(withoutTitle(text), (payload) => [nameOf(payload), companyOf(payload)])
+  const mentions = wordMatcher(withoutTitle(text), (payload) => mentionsIn(payload))
+  if (matches === undefined || mentions === undefined) return undefined
+  return (payload) => {
+    const found = matches(payload)
+    if (found !== undefined) return found
+    const mentioned = mentions(payload)
+    return mentioned?.closeness === 'exact' ? { ...mentioned, closeness: 'similar' } : undefined
+  }
+}
+
+/** Matches words in any order, however apostrophes and hyphens divide them. */
+function wordMatcher(
+  text: string,
+  read: (payload: unknown) => readonly string[],
+): ContactMatcher | undefined {
+  const wanted = wordsOf(text)
+  if (wanted.length === 0) return undefined
+  return (payload) => {
+    let best: ContactMatch | undefined
+    for (const written of read(payload)) {
+      const match = compareWords(wanted, written)
+      if (match !== undefined && match.score > (best?.score ?? 0)) best = match
+    }
+    return best
+  }
+}
+
+function compareWords(wanted: readonly string[], written: string): ContactMatch | undefined {
+  const words = wordsOf(written)
+  if (words.length === 0) return undefined
+  const text = written.trim()
+  if (wanted.every((word) => words.includes(word)) || hasRun(words, wanted.join('')))
+    return { closeness: 'exact', score: 1, text }
+  let score = 0
+  let letters = 0
+  for (const word of wanted) {
+    // One or two letters are near to too much.
+    if (word.length >= fewestLetters) score += word.length * nearness(word, words)
+    letters += word.length
+  }
+  return score === 0 ? undefined : { closeness: 'similar', score: (score / letters) * 0.99, text }
+}
+
+const fewestLetters = 3
+
+/** Whether words that stand side by side make this one: `o`, `neill` and `oneill`. */
+function hasRun(words: readonly string[], joined: string): boolean {
+  return words.some((_, first) => {
+    let run = ''
+    for (let last = first; last < words.length && run.length < joined.length; last += 1)
+      run += words[last] ?? ''
+    return run === joined
+  })
+}
+
+/** 1: the word itself; less: one that begins so, or of which at most a third of the letters differ; 0: none. */
+function nearness(word: string, words: readonly string[]): number {
+  if (words.includes(word)) return 1
+  const longer = words.some((other) => other.startsWith(word) || (other.length > 3 && word.startsWith(other)))
+  if (longer) return 0.8
+  const differ = (other: string): number => (other.length < 4 ? 0 : Math.min(3, Math.floor(other.length / 3)))
+  return nearestName(word, words, differ) === undefined ? 0 : 0.7
+}
+
+function withoutTitle(text: string): string {
+  const rest = text.replace(/^\s*(?:mrs?|ms|miss|mx|dr|prof|sir|dame|lady|lord|rev)\b\.?\s+/i, '')
+  return rest === '' ? text : rest
+}
+
+/** Letters that Unicode does not take apart into a letter and its accent. */
+const plainLetters: Readonly<Record<string, string>> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ı: 'i',
+  ħ: 'h',
+}
+
+/** In lower case, without accents and apostrophes; whatever else is no letter or digit divides. */
+export function wordsOf(text: string): readonly string[] {
+  const folded = text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[łøđðþßæœıħ]/g, (letter) => plainLetters[letter] ?? letter)
+    .replaceAll(/['‘’ʼ`´]/g, '')
+  return folded.match(/[\p{L}\p{N}]+/gu) ?? []
+}
+
+function nameOf(payload: unknown): string {
+  return textsOf(payload, ['title', 'first_name', 'middle_name', 'last_name', 'suffix']).join(' ')
+}
+
+function companyOf(payload: unknown): string {
+  return textsOf(payload, ['company_name']).join(' ')
+}
+
+function mentionsIn(payload: unknown): readonly string[] {
+  const beforeAt = communicationsOf(payload).filter((value) => value.includes('@'))
+  return [
+    ...textsOf(payload, ['salutation', 'notes']),
+    ...beforeAt.map((email) => email.replace(/@.*$/s, '')),
+  ]
+}
+
+const addressLines = ['display_address', 'house_name_number', 'address_2', 'address_3', 'address_4', 'town']
+
+function addressOf(payload: unknown): string {
+  const address = memberOf(payload, 'address')
+  return textsOf(address, [...addressLines, 'postcode_1', 'postcode_2']).join(' ')
+}
+
+function textsOf(given: unknown, members: readonly string[]): readonly string[] {
+  return members.flatMap((member) => memberText(given, member) ?? [])
+}
+
+function communicationsOf(payload: unknown): readonly string[] {
+  const ways = memberOf(payload, 'communications')
+  if (!Array.isArray(ways)) return []
+  return ways.flatMap((way) => memberText(way, 'value') ?? [])
+}
+
+function communicationMatcher(
+  text: string,
+  fold: (text: string) => string | undefined,
+  isNear: (wanted: string, other: string) => boolean,
+): ContactMatcher | undefined {
+  const wanted = fold(text)
+  if (wanted === undefined) return undefined
+  return (payload) => {
+    let near: ContactMatch | undefined
+    for (const value of communicationsOf(payload)) {
+      const other = fold(value)
+      if (other === wanted) return { closeness: 'exact', score: 1, text: value }
+      if (other !== undefined && isNear(wanted, other))
+        near ??= { closeness: 'similar', score: 0.5, text: value }
+    }
+    return near
+  }
+}
+
+/** In lower case, although the part before the `@` may depend on it: no provider that people use makes a difference. */
+function foldedEmail(text: string): string | undefined {
+  const email = text.trim().normalize('NFKC').toLowerCase()
+  return /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined
+}
+
+/** The same name at another provider, with other dots or a `+` tag, or with up to two letters mistyped. */
+function isNearEmail(wanted: string, other: string): boolean {
+  const person = (email: string): string => email.replace(/(?:\+[^@]*)?@.*$/s, '').replaceAll(/[._-]/g, '')
+  if (person(wanted) === person(other) && person(wanted).length >= fewestLetters) return true
+  return nearestName(wanted, [other], () => 2) !== undefined
+}
+
+const fewestDigits = 5
+
+/** Its digits, as one dials them within the United Kingdom: `+44 (0)20 7946 0958` is 02079460958. */
+function foldedPhone(text: string): string | undefined {
+  const written = text
+    .trim()
+    .replace(/^00/, '+')
+    .replace(/^\+\s*44\s*(\(0\))?/, '0')
+  if (!/^\+?[\d\s()./-]+$/.test(written)) return undefined
+  const digits = written.replaceAll(/\D/g, '')
+  return digits.length < fewestDigits ? undefined : digits
+}
+
+/** One digit mistyped, or without the code of the area or country. */
+function isNearPhone(wanted: string, other: string): boolean {
+  const [short, long] = wanted.length < other.length ? [wanted, other] : [other, wanted]
+  if (short.length >= 6 && long.endsWith(short.replace(/^0/, ''))) return true
+  return short.length >= 9 && nearestName(short, [long], () => 1) !== undefined
+}
