@@ -201,7 +201,7 @@ describe('the examples in an empty project, by the commands of docs/consuming.md
       await publish(going.map((agentRef) => ({ remove: { agentRef, reason: 'sold' } })))
       const stopped = await start(example, await environment())
       assert.equal(stopped.code, 1)
-      assert.match(stopped.stderr, /would remove 30 of 40 in the copy.*within 24 hours.*updates have stopped/)
+      assert.match(stopped.stderr, /these 30, 30 of 40 in the copy.*within 24 hours.*updates have stopped/)
       assert.match(stopped.stderr, /--allow-mass-removal/)
       assert.doesNotMatch(stopped.stderr, /\n\s+at /)
       assert.equal((await rows()).length, 40)

@@ -311,7 +311,7 @@ function casesOf(place: Place): void {
     await publish(...refs.map((ref) => shown(ref, random)))
     assert.equal(await php(), undefined)
     await publish(...refs.slice(0, 25).map((agentRef): Publication => ({ remove: { agentRef } })))
-    assert.match((await php()) ?? '', /^The feed would remove 25 of 40 in the copy.*--allow-mass-removal/s)
+    assert.match((await php()) ?? '', /^Stopped: with these 25, 25 of 40 in the copy.*--allow-mass-removal/s)
     assert.equal(rowsOfPhp(place)[0]?.length, 40)
     const between = `
       require '${join(import.meta.dirname, 'php/PropertyTables.php')}';

@@ -391,7 +391,7 @@ describe('the breaker of the PHP example', () => {
       const stopped = await run()
       assert.equal(
         stopped.failure,
-        'The feed would remove 11 of 85 in the copy. 26 of 100 would then be gone within 24 hours, and the limit is 25. ' +
+        'Stopped: with these 11, 26 of 100 in the copy would be gone within 24 hours (limit 25). ' +
           'Nothing was removed, and updates have stopped until this is settled.\n' +
           'If the removals are right, run this once with --allow-mass-removal.\n' +
           'If they are a mistake, have them published again and run this as usual.\n',
@@ -414,7 +414,7 @@ describe('the breaker of the PHP example', () => {
           const { failure, count } = await run()
           assert.match(
             failure ?? '',
-            /would remove 100 of 110 in the copy\. 100 of 110 would then be gone within 24 hours, and the limit is 27/,
+            /with these 100, 100 of 110 in the copy would be gone within 24 hours \(limit 27\)/,
           )
           assert.equal(count(), 110)
         }

@@ -1052,11 +1052,12 @@ final class MassRemovalException extends PropertyFeedException
         int $windowMs,
     ) {
         $window = $windowMs % 3_600_000 === 0 ? $windowMs / 3_600_000 . ' hours' : max(1, round($windowMs / 60_000)) . ' minutes';
-        [$going, $gone, $most] = [count($refs), $removedBefore + count($refs), $held + $removedBefore];
-        $this->summary = "The feed would remove $going of $held in the copy. $gone of $most would then be gone within $window, "
-            . "and the limit is $limit. Nothing was removed, and updates have stopped until this is settled.";
-        parent::__construct('mass_removal', $this->summary . ' If the removals are right, run the sync once with $allowMassRemoval. '
-            . 'If they are a mistake, have them published again and run it as usual; nothing is lost by waiting.');
+        [$gone, $most] = [$removedBefore + count($refs), $held + $removedBefore];
+        $these = count($refs) === 1 ? 'this one' : 'these ' . count($refs);
+        $this->summary = "Stopped: with $these, $gone of $most in the copy would be gone within $window (limit $limit). "
+            . "Nothing was removed, and updates have stopped until this is settled.";
+        parent::__construct('mass_removal', $this->summary . ' To allow it once: $allowMassRemoval. '
+            . 'If it is a mistake, have them published again and run the sync as usual; nothing is lost by waiting.');
     }
 }
 

@@ -388,12 +388,12 @@ describe('the plugin in WordPress', inLongRuns, () => {
     assert.equal(held.code, 1)
     assert.match(
       held.stderr,
-      /The feed would remove 50 of 60 in the copy\. .*within 24 hours, and the limit is 20\. .*updates have stopped.* \(wp property-events sync --allow-mass-removal\)/,
+      /Stopped: with these 50, 50 of 60 in the copy would be gone within 24 hours \(limit 20\)\. .*updates have stopped.* \(wp property-events sync --allow-mass-removal\)/,
     )
     assert.equal([...(await postsOf(site)).values()].filter(({ status }) => status === 'publish').length, 60)
     // Read anew, the feed says the same, and the site stays as it is.
     assert.equal((await site.command(['resync'])).code, 0)
-    assert.match((await site.command(['sync'])).stderr, /would remove 50 of 60/)
+    assert.match((await site.command(['sync'])).stderr, /these 50, 50 of 60/)
     await inStep('--allow-mass-removal')
     await assertRight()
   })

@@ -104,13 +104,12 @@ export class MassRemovalError extends PropertyEventsError implements MassRemoval
     const { subjectIds, held, removedBefore, limit, windowMs } = stopped
     const gone = removedBefore + subjectIds.length
     const summary =
-      `The feed would remove ${subjectIds.length} of ${held} in the copy. ` +
-      `${gone} of ${held + removedBefore} would then be gone within ${durationOf(windowMs)}, and the limit is ${limit}. ` +
-      'Nothing was removed, and updates have stopped until this is settled.'
+      `Stopped: with ${subjectIds.length === 1 ? 'this one' : `these ${subjectIds.length}`}, ${gone} of ${held + removedBefore} in the copy would be gone within ` +
+      `${durationOf(windowMs)} (limit ${limit}). Nothing was removed, and updates have stopped until this is settled.`
     super(
       'mass_removal',
-      `${summary} If the removals are right, run the sync once with allowMassRemoval: true. If they are a mistake, ` +
-        'have them published again and run it as usual; nothing is lost by waiting.',
+      `${summary} To allow it once: allowMassRemoval: true. If it is a mistake, ` +
+        'have them published again and run the sync as usual; nothing is lost by waiting.',
     )
     this.summary = summary
     this.removals = subjectIds.length

@@ -72,8 +72,8 @@ const sentences: Readonly<Record<DeliveryState, (words: Words) => string>> = {
   applied({ delivery: { at, acknowledged, earlier }, event, isRemoval, time }) {
     const what = isRemoval ? 'the removal' : 'this version'
     const through = acknowledged === event.sequenceNumber ? '' : ` (everything through ${acknowledged})`
-    const before = earlier === null ? '' : `, and said "${earlier.outcome}" of an earlier version`
-    return `It said${on(at, time)} that it has applied ${what}${through}${before}. It has not said whether the site shows it.`
+    const before = earlier === null ? '' : `, and reported "${earlier.outcome}" of an earlier version`
+    return `It reported${on(at, time)} that it has applied ${what}${through}${before}. It has not reported whether the site shows it.`
   },
   sent: sentSentence,
   pending: pendingSentence,
@@ -82,7 +82,7 @@ const sentences: Readonly<Record<DeliveryState, (words: Words) => string>> = {
   },
   other_branch: () => 'Its key reads other branches, not the one of this property.',
   refused_by_us: refusedByUs,
-  never_asked: () => 'It has never asked for anything.',
+  never_asked: () => 'It has never requested this feed.',
 }
 
 function since(at: string | null, time: Words['time']): string {
@@ -95,7 +95,7 @@ function on(at: string | null, time: Words['time']): string {
 
 function reason({ delivery: { code, message } }: Words): string {
   const why = [code, message].filter((one) => one !== null).join(', ')
-  return why === '' ? ', and does not say why' : `: ${why}`
+  return why === '' ? ', without a reason' : `: ${why}`
 }
 
 const routeWords: Readonly<Record<string, string>> = {
@@ -117,7 +117,7 @@ function sentSentence({ delivery, event, now, time }: Words): string {
     at === null ? 'Sent; the minute is no longer on record' : `Sent${by} at ${time(at)}, ${delay(event, at)}`
   const unsaid =
     acknowledged === null
-      ? ' It has not said what it did with it.'
+      ? ' It has not reported a result.'
       : ` It says that it has applied everything through ${acknowledged}, which does not include this.`
   return `${when}.${unsaid}${asked(delivery, now, time)}`
 }
@@ -142,7 +142,9 @@ function delay({ publishedAt }: DeliveredEvent, at: string): string {
 function pendingSentence({ delivery, event, now, time }: Words): string {
   const { lastAskedAt, earlier } = delivery
   const before =
-    earlier === null ? '' : ` It said "${earlier.outcome}" of an earlier version (${earlier.sequenceNumber}).`
+    earlier === null
+      ? ''
+      : ` It reported "${earlier.outcome}" of an earlier version (${earlier.sequenceNumber}).`
   if (lastAskedAt === null) return `Not sent. It is not known when it last asked.${before}`
   const ago = duration(now.getTime() - Date.parse(lastAskedAt))
   if (lastAskedAt < event.publishedAt) {

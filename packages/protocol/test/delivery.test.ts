@@ -72,7 +72,7 @@ const cases: readonly Case[] = [
   {
     what: 'held without one',
     delivery: { state: 'held', at },
-    sentence: 'It holds this version back since 09:32, and does not say why.',
+    sentence: 'It holds this version back since 09:32, without a reason.',
   },
   {
     what: 'refused, with a code',
@@ -82,19 +82,20 @@ const cases: readonly Case[] = [
   {
     what: 'refused without one',
     delivery: { state: 'refused', at },
-    sentence: 'It refused this version at 09:32, and does not say why.',
+    sentence: 'It refused this version at 09:32, without a reason.',
   },
   {
     what: 'applied',
     delivery: { state: 'applied', at, acknowledged: 1_204 },
-    sentence: 'It said at 09:32 that it has applied this version. It has not said whether the site shows it.',
+    sentence:
+      'It reported at 09:32 that it has applied this version. It has not reported whether the site shows it.',
   },
   {
     what: 'applied with what came after it, of a removal',
     delivery: { state: 'applied', at, acknowledged: 1_300 },
     event: removal,
     sentence:
-      'It said at 09:32 that it has applied the removal (everything through 1300). It has not said whether the site shows it.',
+      'It reported at 09:32 that it has applied the removal (everything through 1300). It has not reported whether the site shows it.',
   },
   {
     what: 'applied, and refused before',
@@ -105,7 +106,7 @@ const cases: readonly Case[] = [
       earlier: { outcome: 'refused', sequenceNumber: 900 },
     },
     sentence:
-      'It said at 09:32 that it has applied this version, and said "refused" of an earlier version. It has not said whether the site shows it.',
+      'It reported at 09:32 that it has applied this version, and reported "refused" of an earlier version. It has not reported whether the site shows it.',
   },
   {
     what: 'sent by the list at once',
@@ -117,13 +118,13 @@ const cases: readonly Case[] = [
       lastNothingNewAt: asked.lastAskedAt,
     },
     sentence:
-      'Sent by the list at 09:31, within a minute of being published. It has not said what it did with it. It last asked at 09:58 (30 s ago), and there was nothing new.',
+      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago), and there was nothing new.',
   },
   {
     what: 'sent late, by a snapshot',
     delivery: { state: 'sent', at: '2026-03-01T09:51:00.000Z', route: 'snapshot', ...asked },
     sentence:
-      'Sent by a snapshot at 09:51, 20 min after it was published. It has not said what it did with it. It last asked at 09:58 (30 s ago).',
+      'Sent by a snapshot at 09:51, 20 min after it was published. It has not reported a result. It last asked at 09:58 (30 s ago).',
   },
   {
     what: 'sent, and acknowledged only through an earlier one',
@@ -142,7 +143,7 @@ const cases: readonly Case[] = [
     delivery: { state: 'sent', ...asked },
     event: { ...event, publishedAt: '2026-01-01T00:00:00.000Z' },
     sentence:
-      'Sent; the minute is no longer on record. It has not said what it did with it. It last asked at 09:58 (30 s ago).',
+      'Sent; the minute is no longer on record. It has not reported a result. It last asked at 09:58 (30 s ago).',
   },
   {
     what: 'sent, in the numbers of another catalogue',
@@ -154,7 +155,7 @@ const cases: readonly Case[] = [
       eventType: { catalogue: 'published-0', number: 0 },
     },
     sentence:
-      'Sent by the events after a number at 09:31, within a minute of being published. It has not said what it did with it. It last asked at 09:58 (30 s ago). Its key reads the numbers of published-0: PropertyUpdated is 0.',
+      'Sent by the events after a number at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago). Its key reads the numbers of published-0: PropertyUpdated is 0.',
   },
   {
     what: 'a consumer that has stopped',
@@ -186,7 +187,7 @@ const cases: readonly Case[] = [
       eventType: { catalogue: 'published-0', number: 0 },
     },
     sentence:
-      'Sent by the list at 09:31, within a minute of being published. It has not said what it did with it. It last asked at 09:32 (26 min ago). It has been silent for longer than is expected of it. Its key reads the numbers of published-0: PropertyUpdated is 0.',
+      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:32 (26 min ago). It has been silent for longer than is expected of it. Its key reads the numbers of published-0: PropertyUpdated is 0.',
   },
   {
     what: 'a consumer that has asked for contacts since, and is silent',
@@ -204,7 +205,7 @@ const cases: readonly Case[] = [
     what: 'a consumer that is waited for',
     delivery: { silentSince: '2026-02-27T05:58:30.000Z' },
     sentence:
-      'It has never asked for anything. It has been silent since 2026-02-27 05:58 (2 d 4 h), for longer than is expected of it.',
+      'It has never requested this feed. It has been silent since 2026-02-27 05:58 (2 d 4 h), for longer than is expected of it.',
   },
   {
     what: 'a consumer that asks and is refused, which is no silence',
@@ -232,7 +233,7 @@ const cases: readonly Case[] = [
       earlier: { outcome: 'live', sequenceNumber: 900 },
     },
     sentence:
-      'Not sent: it has not asked since 2026-02-27 05:58 (2 d 4 h); it has stopped, or a cache in between answers instead of the service. It said "live" of an earlier version (900).',
+      'Not sent: it has not asked since 2026-02-27 05:58 (2 d 4 h); it has stopped, or a cache in between answers instead of the service. It reported "live" of an earlier version (900).',
   },
   {
     what: 'a consumer of which only an acknowledgement is kept',
@@ -269,7 +270,7 @@ const cases: readonly Case[] = [
     delivery: { state: 'refused_by_us', at, code: 'something_new', refusals: 2 },
     sentence: 'Its requests are refused since 09:32, 2 refusals (something_new).',
   },
-  { what: 'a consumer that has never asked', delivery: {}, sentence: 'It has never asked for anything.' },
+  { what: 'a consumer that has never asked', delivery: {}, sentence: 'It has never requested this feed.' },
 ]
 
 describe('the sentence about a property at a consumer', () => {

@@ -22,16 +22,14 @@ export type ContactMatcher = (payload: unknown) => ContactMatch | undefined
 
 /** `undefined`: the text cannot be of this kind. */
 export function contactMatcher(kind: SearchKind, text: string): ContactMatcher | undefined {
-  switch (kind) {
-    case 'name':
-      return nameMatcher(text)
-    case 'email':
-      return communicationMatcher(text, foldedEmail, isNearEmail)
-    case 'phone':
-      return communicationMatcher(text, foldedPhone, isNearPhone)
-    case 'address':
-      return wordMatcher(text, (payload) => [addressOf(payload)])
-  }
+  return matchers[kind](text)
+}
+
+const matchers: Readonly<Record<SearchKind, (text: string) => ContactMatcher | undefined>> = {
+  name: nameMatcher,
+  email: (text) => communicationMatcher(text, foldedEmail, isNearEmail),
+  phone: (text) => communicationMatcher(text, foldedPhone, isNearPhone),
+  address: (text) => wordMatcher(text, (payload) => [addressOf(payload)]),
 }
 
 /** A person's names, a company's, how letters begin; the part of an e-mail address before the `@`, and notes, as candidates. */

@@ -54,7 +54,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     await visiting(service.operatorKey, async ({ page, go, asked }) => {
       await go(of(`/properties/${agentRef}`))
       await page.getByRole('heading', { name: '12 Mill Lane, Aylsham NR11 6AB' }).waitFor()
-      await page.getByText('It has never asked for anything.').first().waitFor()
+      await page.getByText('It has never requested this feed.').first().waitFor()
       const operations = asked.filter((address) => address.includes(`/properties/${agentRef}/`))
       assert.equal(operations.filter((address) => address.includes('/api/')).length, 2, operations.join('\n'))
       const text = await page.locator('main').innerText()

@@ -100,7 +100,7 @@ const cases: readonly Case[] = [
     what: 'a consumer that has applied it',
     consumer: { state: 'applied', at, acknowledged: 1_204 },
     mark: 'done',
-    text: 'It said at 09:32 that it has applied this version. It has not said whether the site shows it.',
+    text: 'It reported at 09:32 that it has applied this version. It has not reported whether the site shows it.',
   },
   {
     what: 'a consumer that has applied more, and refused an earlier version',
@@ -111,19 +111,19 @@ const cases: readonly Case[] = [
       earlier: { outcome: 'refused', sequenceNumber: 9 },
     },
     mark: 'done',
-    text: 'It said at 09:32 that it has applied this version (everything through 1300), and said "refused" of an earlier version. It has not said whether the site shows it.',
+    text: 'It reported at 09:32 that it has applied this version (everything through 1300), and reported "refused" of an earlier version. It has not reported whether the site shows it.',
   },
   {
     what: 'a consumer of the list that asks on',
     consumer: { ...sent, route: 'list', lastNothingNewAt: asked.lastAskedAt },
     mark: 'done',
-    text: 'Sent by the list at 09:31, within a minute of being published. It has not said what it did with it. It last asked at 09:58 (30 s ago), and there was nothing new.',
+    text: 'Sent by the list at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago), and there was nothing new.',
   },
   {
     what: 'a consumer that was sent it late',
     consumer: { ...sent, at: '2026-03-01T09:51:00.000Z', route: 'snapshot' },
     mark: 'done',
-    text: 'Sent by a snapshot at 09:51, 20 min after it was published. It has not said what it did with it. It last asked at 09:58 (30 s ago).',
+    text: 'Sent by a snapshot at 09:51, 20 min after it was published. It has not reported a result. It last asked at 09:58 (30 s ago).',
   },
   {
     what: 'a consumer that has applied less than it was sent',
@@ -135,7 +135,7 @@ const cases: readonly Case[] = [
     what: 'a route that this page does not know',
     consumer: { ...sent, route: 'webhook' },
     mark: 'done',
-    text: 'Sent by webhook at 09:31, within a minute of being published. It has not said what it did with it. It last asked at 09:58 (30 s ago).',
+    text: 'Sent by webhook at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago).',
   },
   {
     what: 'a consumer that has stopped',
@@ -208,7 +208,7 @@ const cases: readonly Case[] = [
     what: 'a consumer that has never asked',
     consumer: {},
     mark: 'other',
-    text: 'It has never asked for anything.',
+    text: 'It has never requested this feed.',
   },
   {
     what: 'a state that this page does not know',

@@ -105,7 +105,7 @@ function planted(head: number, epoch: string): readonly Planted[] {
       label: 'has applied it',
       after: [{ path: '/v1/property-events?after=0' }],
       says: (service, key) => say(service, key, 'default', { sequenceNumber: head, epoch }),
-      said: /^It said at .* that it has applied this version\. It has not said whether the site shows it\.$/,
+      said: /^It reported at .* that it has applied this version\. It has not reported whether the site shows it\.$/,
     },
     {
       label: 'has not applied it',
@@ -150,7 +150,7 @@ function planted(head: number, epoch: string): readonly Planted[] {
       before: [read],
       says: (service, key) =>
         report(service, key, 'default', [{ agentRef, sequenceNumber: 1, outcome: 'live' }]),
-      said: /^Not sent: it has not asked since .* It said "live" of an earlier version \(1\)\.$/,
+      said: /^Not sent: it has not asked since .* It reported "live" of an earlier version \(1\)\.$/,
     },
     {
       label: 'reads page 1 alone',
@@ -167,7 +167,7 @@ function planted(head: number, epoch: string): readonly Planted[] {
       after: [{ path: `${list}?apiEventType=lettingsproperty` }],
       said: /^It reads lettings only; this is sales\.$/,
     },
-    { label: 'has never asked', said: /^It has never asked for anything\.$/ },
+    { label: 'has never asked', said: /^It has never requested this feed\.$/ },
     {
       label: 'had its key revoked',
       before: [read],

@@ -172,7 +172,7 @@ onEngines('a key of several tenants', {}, (service) => {
     const [there = '', ...more] = await shownTo(otherTenant.publishKey)
     assert.match(there, /^gwefan: .*one refusal \(invalid_parameter\)\.$/)
     assert.deepEqual(more, [])
-    assert.deepEqual(await shownTo(tenant.publishKey), ['default: It has never asked for anything.'])
+    assert.deepEqual(await shownTo(tenant.publishKey), ['default: It has never requested this feed.'])
   })
 
   it('asks which feeds have moved since, and gets only those (PROTOCOL §11, P8)', async () => {
