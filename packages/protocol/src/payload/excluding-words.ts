@@ -47,15 +47,25 @@ function listAt(payload: unknown, member: string): readonly unknown[] {
 /** The passage that shuts people out, as it stands in the text but without markup; `undefined`: none was found. */
 export function excludingPassage(text: string): string | undefined {
   subjectWord.lastIndex = 0
+  let left = closeLooks
   for (let hit = subjectWord.exec(text); hit !== null; hit = subjectWord.exec(text)) {
     const end = Math.min(text.length, hit.index + ahead)
-    const passage = passageIn(plainPart(text.slice(Math.max(0, hit.index - behind), end)))
-    if (passage !== undefined) return passage
+    const part = text.slice(Math.max(0, hit.index - behind), end)
+    if (signal.test(part)) {
+      const passage = passageIn(plainPart(part))
+      left -= 1
+      if (passage !== undefined || left === 0) return passage
+    }
     // What begins before this was seen with enough text behind it.
     subjectWord.lastIndex = Math.max(subjectWord.lastIndex, end - needed)
   }
   return undefined
 }
+
+/** Looking closely takes long, so it is done only where a word shuts something out, and so often in a text. */
+const closeLooks = 12
+const signal =
+  /\bn[o0]|\bnever|without|neither|cannot|n(?:['’]|&#39;|&\w+;)?t\b|❌|❎|✖|✗|✘|⛔|🚫|\bun(?:able|suit|avail|welc|accept)|exclud|refus|declin|reject|\bbar|\bban|prohib|forbid|inelig|only|free|childless|\bd?dim\b|\bni\b/i
 
 /** Characters that are looked at before and after a word, and that a later word of the same part needs after it. */
 const behind = 120
