@@ -169,6 +169,7 @@ function limitsOf(options: ServeOptions) {
     inFlightBytesPerKey: options.inFlightBytesPerKey,
     keepAliveTimeoutMs: options.keepAliveMs,
     sentDays: options.sentDays,
+    resultDays: options.resultDays,
   }
 }
 

@@ -47,6 +47,20 @@ export const retentionSettings = {
       return found !== undefined && found > 0 && found <= 400 ? found : undefined
     },
   ),
+  resultDays: text<number, number>(
+    {
+      name: 'result-days',
+      argument: 'days',
+      description: 'how long the changes of what consumers reported of properties are kept',
+      expected: `a number of days such as 730d, ${mostDays}d at most`,
+      fallbackWords: '730d',
+    },
+    730,
+    (written) => {
+      const found = readDays(written)
+      return found === 0 ? undefined : found
+    },
+  ),
   expireContacts: days({
     name: 'expire-contacts',
     description:

@@ -92,7 +92,7 @@ async function addSeen(store: StorageEngine, tenantId: string): Promise<void> {
       },
     ])
     // The minute goes; that the numbers were sent stays.
-    await store.consumers.tidy({ consumers: [], mostRows: 2_000, beforeMinute: 1_000 })
+    await store.consumers.tidy({ consumers: [], mostRows: 2_000, beforeMinute: 1_000, resultsBeforeMs: 0 })
     await store.consumers.acknowledge([
       { key, keyId, name: 'site', sequenceNumber: 3, epoch: 'e1', acknowledgedMs: 7 },
     ])
@@ -112,7 +112,9 @@ async function addSeen(store: StorageEngine, tenantId: string): Promise<void> {
     sequenceNumber: 1,
     outcome: 'live' as const,
   }))
+  await store.consumers.putResults(results.map((one) => ({ ...one, outcome: 'held' as const, resultMs: 3 })))
   await store.consumers.putResults(results)
+  await store.consumers.putResults(results.map((one) => ({ ...one, resultMs: 8 })))
   await store.consumers.addRefusals([
     refusal(tenantId),
     { ...refusal(tenantId), tenantId: undefined, code: 'key_network' },
@@ -144,8 +146,9 @@ async function seenOf({ consumers }: StorageEngine, tenantId: string) {
     })
   }
   const results = await consumers.resultsAfter(tenantId, undefined, 100)
+  const log = await consumers.resultChangesAfter(tenantId, undefined, 100)
   const refusals = await consumers.refusals([keyOf(tenantId)])
-  return { feeds, results, refusals: refusals.toSorted((a, b) => (a.code < b.code ? -1 : 1)) }
+  return { feeds, results, log, refusals: refusals.toSorted((a, b) => (a.code < b.code ? -1 : 1)) }
 }
 
 function copy(from: StorageEngine, to: StorageEngine) {

@@ -124,6 +124,9 @@ export interface ConsumerResult {
   readonly resultMs: number
 }
 
+/** A change of outcome or address in what a consumer reports about a property. */
+export type ResultChange = Omit<ConsumerResult, 'message'>
+
 /**
  * What is kept of a result about the event that closes an erased property. The words of the result and the address of its page may have
  * been made from the erased payloads.
@@ -170,6 +173,8 @@ export interface TidyRequest {
   readonly mostRows: number
   /** Rows of earlier minutes are removed, some thousands at a time. */
   readonly beforeMinute: number
+  /** As are changes of results that were reported earlier: milliseconds since 1970. */
+  readonly resultsBeforeMs: number
 }
 
 export interface ConsumerStore {
@@ -206,6 +211,14 @@ export interface ConsumerStore {
     afterSubjectId: string | undefined,
     limit: number,
   ): Promise<readonly ConsumerResult[]>
+  /** The changes of what consumers report about a property: by consumer, the oldest first. */
+  resultChanges(tenantId: string, subjectId: string): Promise<readonly ResultChange[]>
+  /** The changes after one of them, in the order of the above, by property: for a copy. */
+  resultChangesAfter(
+    tenantId: string,
+    after: ResultChange | undefined,
+    limit: number,
+  ): Promise<readonly ResultChange[]>
   /** Removes what is no longer kept. Any number of nodes may call it at the same time. */
   tidy(request: TidyRequest): Promise<void>
 }

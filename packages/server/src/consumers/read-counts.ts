@@ -27,6 +27,8 @@ interface ReadCountsOptions {
   readonly clock?: (() => number) | undefined
   /** How many days minutes are kept. */
   readonly sentDays: number
+  /** How many days changes of results are kept. */
+  readonly resultDays: number
 }
 
 const dayMinutes = 1_440
@@ -37,7 +39,7 @@ const tidyEveryMs = 3_600_000
 type Store = Pick<ConsumerStore, 'add' | 'addRefusals' | 'acknowledge' | 'tidy'>
 
 export function createReadCounts(store: Store, options: ReadCountsOptions): ReadCounts {
-  const { clock = Date.now, sentDays } = options
+  const { clock = Date.now, sentDays, resultDays } = options
   const noted = readRanges()
   const refusals = refusalCounts()
   const acknowledgements = lastAcknowledgements()
@@ -51,9 +53,13 @@ export function createReadCounts(store: Store, options: ReadCountsOptions): Read
     touched = new Map()
     tidyMs = nowMs
     const beforeMinute = Math.floor(nowMs / minuteMs) - sentDays * dayMinutes
-    for (const some of inRows([...consumers]))
-      await store.tidy({ consumers: some, mostRows: mostSentRows, beforeMinute })
-    if (consumers.length === 0) await store.tidy({ consumers: [], mostRows: mostSentRows, beforeMinute })
+    const kept = {
+      mostRows: mostSentRows,
+      beforeMinute,
+      resultsBeforeMs: nowMs - resultDays * dayMinutes * minuteMs,
+    }
+    for (const some of inRows([...consumers])) await store.tidy({ consumers: some, ...kept })
+    if (consumers.length === 0) await store.tidy({ consumers: [], ...kept })
   }
 
   let flushing: Promise<void> = Promise.resolve()

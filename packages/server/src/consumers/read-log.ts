@@ -5,6 +5,7 @@ import type { StoreAccess, Transaction } from '../sql/database.ts'
 import { defaultConsumer, joinedRead, namedConsumersPerFeed } from './consumer.ts'
 import type { ConsumerName, ConsumerStore, StoredRead, NewRead } from './consumer.ts'
 import type { ReadPart, ReadRoute, SentMinute, TidyRequest } from './consumer.ts'
+import { removeOldResultChanges } from './result-log.ts'
 import { joinRanges, rangesOf } from '../runtime/number-ranges.ts'
 
 const consumer = 'tenant, feed, key_id, name'
@@ -187,6 +188,7 @@ async function joinMinutes(tx: Transaction, noted: readonly NewRead[]): Promise<
 
 const tidyReads = defineWrite('consumer-tidy', async (tx, request: TidyRequest): Promise<void> => {
   await tx.rows(removeOld(request.beforeMinute))
+  await removeOldResultChanges(tx, request.resultsBeforeMs)
   const rows = await tx.rows(surplus(JSON.stringify(request.consumers.map(placeOf)), request.mostRows))
   for (const row of rows) {
     if (row.minute !== null)

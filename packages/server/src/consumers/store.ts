@@ -9,6 +9,7 @@ import type { Acknowledgement, ConsumerName, ConsumerRefusal, ConsumerResult } f
 import type { ConsumerStore, Outcome, PutResults, WentLive } from './consumer.ts'
 import { consumerOf, givenConsumer, lockConsumers, placeOf, readLog } from './read-log.ts'
 import type { ConsumerRow } from './read-log.ts'
+import { addResultChanges, isResultChange, resultLog } from './result-log.ts'
 
 const acknowledge = statement(
   'consumer-acknowledge',
@@ -152,6 +153,7 @@ async function putKnown(tx: Transaction, given: readonly ConsumerResult[]): Prom
     kept.set(textOf(result), result)
   }
   const changed = new Map<string, ConsumerResult>()
+  const changes: ConsumerResult[] = []
   const live: WentLive[] = []
   for (const [at, one] of given.entries()) {
     const text = textOf(one)
@@ -161,11 +163,13 @@ async function putKnown(tx: Transaction, given: readonly ConsumerResult[]): Prom
     if (result === undefined) continue
     kept.set(text, result)
     changed.set(text, result)
+    if (isResultChange(result, before)) changes.push(result)
     const publishedMs = latestMs(result, version)
     if (publishedMs === undefined || !saysLiveAnew(result, before)) continue
     live.push({ keyId: result.keyId, name: result.name, afterMs: result.resultMs - publishedMs })
   }
   if (changed.size > 0) await tx.rows(putRows(JSON.stringify([...changed.values()].map(rowOf))))
+  await addResultChanges(tx, changes)
   return live
 }
 
@@ -187,6 +191,7 @@ export function consumerStore(access: StoreAccess): ConsumerStore {
   const { read, write } = access
   return {
     ...readLog(access),
+    ...resultLog(access),
     acknowledge: (said) => write(acknowledgeReading, said),
     addRefusals: (given) => write(countRefusals, given),
     putResults: (given) => write(putResults, given),

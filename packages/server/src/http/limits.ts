@@ -80,6 +80,8 @@ export interface ServiceLimits {
   readonly minSequenceWaitMs: number
   /** For how many days the record of what consumers were sent is kept by the minute (PROTOCOL §14). */
   readonly sentDays: number
+  /** For how many days the log of what consumers reported of properties is kept. */
+  readonly resultDays: number
 }
 
 export const defaultLimits: ServiceLimits = {
@@ -115,4 +117,5 @@ export const defaultLimits: ServiceLimits = {
   closeTimeoutMs: 10_000,
   minSequenceWaitMs: 5_000,
   sentDays: 14,
+  resultDays: 730,
 }

@@ -5,7 +5,7 @@ import type { Leaving } from '../tenants/leaving/leaving.ts'
 import type { DisclosurePiece } from '../privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import { refusalPauseMs } from '../consumers/consumer.ts'
-import type { ConsumerRefusal, NewRead, StoredRead } from '../consumers/consumer.ts'
+import type { ConsumerRefusal, NewRead, ResultChange, StoredRead } from '../consumers/consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import { presencesPerStep, presenceText } from '../consumers/silence/silence.ts'
 import type { PresenceName, SetExpectation } from '../consumers/silence/silence.ts'
@@ -92,6 +92,7 @@ async function copyConsumers(from: StorageEngine, to: StorageEngine, tenantId?: 
     tenantId === undefined ? (await from.tenants.tenants()).map((one) => one.tenantId) : [tenantId]
   for (const tenant of tenants) {
     for (const feed of feedNames) await copyReadings(from, to, { tenantId: tenant, feed }, isKnown)
+    await copyResultLog(from, to, tenant, isKnown)
     await copyResults(from, to, tenant, isKnown)
   }
   for (const some of inRows([...known])) await copyRefusals(from, to, some, tenantId)
@@ -128,6 +129,22 @@ async function withMinutes(from: StorageEngine, { ranges, ...reading }: StoredRe
     .filter((row) => row.view === view && row.space === space && row.epoch === epoch)
     .map((row) => ({ minute: row.minute, route: row.route, ranges: row.ranges }))
   return { ...reading, minutes, earlierRanges: ranges }
+}
+
+/** The changes again, in their order, leave the same log: the store writes it with the results. */
+async function copyResultLog(
+  from: StorageEngine,
+  to: StorageEngine,
+  tenantId: string,
+  isKnown: IsKnown,
+): Promise<void> {
+  for (let after: ResultChange | undefined; ;) {
+    const some = await from.consumers.resultChangesAfter(tenantId, after, rowsAtOnce)
+    after = some.at(-1)
+    if (after === undefined) return
+    const results = some.filter(isKnown).map((one) => ({ ...one, message: undefined }))
+    if (results.length > 0) await to.consumers.putResults(results)
+  }
 }
 
 async function copyResults(

@@ -21,7 +21,9 @@ describe('readings on PostgreSQL', () => {
     await using first = await withTenants(await open())
     await using second = await open()
     const clock = () => nowMs
-    const nodes = [first, second].map(({ consumers }) => createReadCounts(consumers, { sentDays: 14, clock }))
+    const nodes = [first, second].map(({ consumers }) =>
+      createReadCounts(consumers, { sentDays: 14, resultDays: 730, clock }),
+    )
     const rest = async (): Promise<void> => undefined
     for (const round of [0, 1, 2]) {
       for (const [at, node] of nodes.entries()) {

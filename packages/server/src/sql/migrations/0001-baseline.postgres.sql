@@ -612,6 +612,21 @@ CREATE TABLE consumer_result (
   PRIMARY KEY (tenant, subject, key_id, name)
 );
 
+-- The same as a log, for some months: a row for each change of outcome or address.
+CREATE TABLE consumer_result_change (
+  tenant uuid NOT NULL,
+  subject uuid NOT NULL,           -- agent_ref
+  key_id text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  sequence bigint NOT NULL,
+  result_ms bigint NOT NULL,
+  outcome text NOT NULL,           -- live, held, refused
+  code text,
+  url text,
+  PRIMARY KEY (tenant, subject, key_id, name, sequence, result_ms)
+);
+CREATE INDEX consumer_result_change_ms ON consumer_result_change (result_ms);
+
 -- ── Silence (PROTOCOL §14.7): when publishers and consumers were last there, and what is expected of them ──────────────────
 
 -- Some of each page is left free: rows are changed every five minutes while their publishers and consumers are there.

@@ -616,11 +616,38 @@ CREATE TABLE consumer_result (
   PRIMARY KEY (tenant, subject, key_id, name)
 ) STRICT, WITHOUT ROWID;
 
+-- The same as a log, for some months: a row for each change of outcome or address.
+CREATE TABLE consumer_result_change (
+  tenant TEXT NOT NULL,
+  subject BLOB NOT NULL,           -- agent_ref, 16 bytes
+  key_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  result_ms INTEGER NOT NULL,
+  outcome TEXT NOT NULL,           -- live, held, refused
+  code TEXT,
+  url TEXT,
+  PRIMARY KEY (tenant, subject, key_id, name, sequence, result_ms)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX consumer_result_change_ms ON consumer_result_change (result_ms);
+
 -- An erasure takes what consumers have said, which may have been made of the payloads: their words, and addresses of pages. That of one
 -- event takes what was said of that version by any number: up to the property's next event.
 CREATE TRIGGER erasure_takes_results AFTER INSERT ON erasure WHEN NEW.feed = 1 BEGIN
   DELETE FROM consumer_result WHERE tenant = NEW.tenant AND subject = NEW.subject;
   DELETE FROM consumer_result
+  WHERE NEW.subject IS NULL AND tenant = NEW.tenant
+    AND subject = (SELECT subject FROM event WHERE place =
+      (SELECT feed_no << 40 | NEW.last_position FROM feed_key WHERE tenant = NEW.tenant AND feed = 1))
+    AND sequence >= (SELECT sequence FROM event WHERE place =
+      (SELECT feed_no << 40 | NEW.last_position FROM feed_key WHERE tenant = NEW.tenant AND feed = 1))
+    AND sequence < coalesce((SELECT later.sequence FROM event AS taken
+      JOIN event AS later INDEXED BY event_subject
+        ON later.feed_no = taken.feed_no AND later.subject = taken.subject AND later.place > taken.place
+      WHERE taken.place = (SELECT feed_no << 40 | NEW.last_position FROM feed_key WHERE tenant = NEW.tenant AND feed = 1)
+      ORDER BY later.place LIMIT 1), 1 << 53);
+  DELETE FROM consumer_result_change WHERE tenant = NEW.tenant AND subject = NEW.subject;
+  DELETE FROM consumer_result_change
   WHERE NEW.subject IS NULL AND tenant = NEW.tenant
     AND subject = (SELECT subject FROM event WHERE place =
       (SELECT feed_no << 40 | NEW.last_position FROM feed_key WHERE tenant = NEW.tenant AND feed = 1))

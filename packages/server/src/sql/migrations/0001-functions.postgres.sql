@@ -934,10 +934,16 @@ BEGIN
   -- What was put until now is seen by statements that begin now.
   IF NEW.subject IS NOT NULL THEN
     DELETE FROM consumer_result WHERE tenant = NEW.tenant AND subject = NEW.subject;
+    DELETE FROM consumer_result_change WHERE tenant = NEW.tenant AND subject = NEW.subject;
     RETURN NEW;
   END IF;
   SELECT * INTO taken FROM event AS e WHERE e.tenant = NEW.tenant AND e.feed = NEW.feed AND e.position = NEW.last_position;
   DELETE FROM consumer_result AS r
+  WHERE r.tenant = taken.tenant AND r.subject = taken.subject AND r.sequence >= taken.sequence
+    AND r.sequence < coalesce((SELECT e.sequence FROM event AS e
+      WHERE e.tenant = taken.tenant AND e.feed = taken.feed AND e.subject = taken.subject AND e.sequence > 0 AND e.position > taken.position
+      ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT 1), 9223372036854775807);
+  DELETE FROM consumer_result_change AS r
   WHERE r.tenant = taken.tenant AND r.subject = taken.subject AND r.sequence >= taken.sequence
     AND r.sequence < coalesce((SELECT e.sequence FROM event AS e
       WHERE e.tenant = taken.tenant AND e.feed = taken.feed AND e.subject = taken.subject AND e.sequence > 0 AND e.position > taken.position

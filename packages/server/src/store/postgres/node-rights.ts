@@ -67,6 +67,7 @@ export const nodeRights: Readonly<Record<string, readonly Right[]>> = {
   consumer_sent: removes,
   consumer_refusal: removes,
   consumer_result: removes,
+  consumer_result_change: removes,
   // Silence
   presence: removes,
   silence_turn: updates,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { mostRanges, namedConsumersPerFeed, refusalPauseMs } from '../../../src/consumers/consumer.ts'
-import type { ConsumerResult, StoredRead, NewRead } from '../../../src/consumers/consumer.ts'
+import type { ConsumerResult, ResultChange, StoredRead, NewRead } from '../../../src/consumers/consumer.ts'
 import type { NumberRange } from '../../../src/privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
@@ -51,6 +51,29 @@ function result(changes: Partial<ConsumerResult> = {}): ConsumerResult {
     resultMs: 5_000,
     ...changes,
   }
+}
+
+/** The log that reports leave, by the rule in the simplest form. */
+function changesByFold(reports: readonly ConsumerResult[]): readonly ConsumerResult[] {
+  const last = new Map<string, ConsumerResult>()
+  const log = new Map<string, ConsumerResult>()
+  for (const one of reports) {
+    const place = `${one.subjectId} ${one.name}`
+    const before = last.get(place)
+    const isOlder =
+      before !== undefined &&
+      (one.sequenceNumber < before.sequenceNumber ||
+        (one.sequenceNumber === before.sequenceNumber && one.resultMs < before.resultMs))
+    if (isOlder) continue
+    last.set(place, one)
+    if (before?.outcome === one.outcome && before.url === one.url) continue
+    log.set(`${place} ${one.sequenceNumber} ${one.resultMs}`, one)
+  }
+  return [...log.values()]
+}
+
+function changeText({ subjectId, name, sequenceNumber, outcome, url, resultMs }: ResultChange): string {
+  return JSON.stringify([subjectId, name, sequenceNumber, outcome, url, resultMs])
 }
 
 export function consumersContract(factory: StoreFactory): void {
@@ -200,13 +223,15 @@ export function consumersContract(factory: StoreFactory): void {
       const website = { ...noted([], { name: 'website', minutes }) }
       await store.consumers.add([website])
       const minutesKept = async () => (await store.consumers.sentMinutes(website)).map(({ minute }) => minute)
-      await store.consumers.tidy({ consumers: [], mostRows: 20, beforeMinute: 3 })
+      await store.consumers.tidy({ consumers: [], mostRows: 20, beforeMinute: 3, resultsBeforeMs: 0 })
       assert.deepEqual(
         await minutesKept(),
         minutes.slice(3).map(({ minute }) => minute),
       )
       await Promise.all(
-        [1, 2].map(() => store.consumers.tidy({ consumers: [website], mostRows: 20, beforeMinute: 3 })),
+        [1, 2].map(() =>
+          store.consumers.tidy({ consumers: [website], mostRows: 20, beforeMinute: 3, resultsBeforeMs: 0 }),
+        ),
       )
       assert.deepEqual(
         await minutesKept(),
@@ -305,6 +330,59 @@ export function consumersContract(factory: StoreFactory): void {
       assert.deepEqual(await store.consumers.results(tenantA, uuid('garden')), [])
     })
 
+    it('logs each change of outcome or address, as a fold of the reports does, and no repeat (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      let seed = 7
+      const random = (below: number): number => {
+        seed = (seed * 48_271) % 2_147_483_647
+        return seed % below
+      }
+      const outcomes = ['live', 'held', 'refused'] as const
+      const reports = Array.from({ length: 400 }, (_, at) =>
+        result({
+          subjectId: uuid(random(2) === 0 ? 'house' : 'garden'),
+          name: random(2) === 0 ? 'website' : 'Tŷ Mawr',
+          sequenceNumber: 1 + Math.floor(at / 8) + random(3),
+          outcome: outcomes[random(3)] ?? 'live',
+          url: random(3) === 0 ? undefined : `https://example.com/tŷ-${random(2)}`,
+          message: `£${at}`,
+          resultMs: 1_000 + at * 3 - random(8),
+        }),
+      )
+      for (let from = 0; from < reports.length; from += 25)
+        await store.consumers.putResults(reports.slice(from, from + 25))
+      const expected = changesByFold(reports)
+      assert.ok(expected.length > 50 && expected.length < reports.length)
+      const read: ResultChange[] = []
+      for (;;) {
+        const some = await store.consumers.resultChangesAfter(tenantA, read.at(-1), 7)
+        if (some.length === 0) break
+        read.push(...some)
+      }
+      assert.deepEqual(new Set(read.map(changeText)), new Set(expected.map(changeText)))
+      assert.equal(read.length, expected.length)
+      const house = await store.consumers.resultChanges(tenantA, uuid('house'))
+      assert.deepEqual(
+        house,
+        read.filter(({ subjectId }) => subjectId === uuid('house')),
+      )
+      // What is older than it is kept goes, from two nodes at once; the latest result stays.
+      const results = await store.consumers.results(tenantA, uuid('house'))
+      const tidy = { consumers: [], mostRows: 20, beforeMinute: 0, resultsBeforeMs: 1_500 }
+      await Promise.all([store.consumers.tidy(tidy), store.consumers.tidy(tidy)])
+      assert.deepEqual(
+        await store.consumers.resultChanges(tenantA, uuid('house')),
+        house.filter(({ resultMs }) => resultMs >= 1_500),
+      )
+      assert.deepEqual(await store.consumers.results(tenantA, uuid('house')), results)
+    })
+
+    it('logs a change once that two nodes report at once (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      await Promise.all([1, 2, 3, 4].map(() => store.consumers.putResults([result()])))
+      assert.equal((await store.consumers.resultChanges(tenantA, uuid('house'))).length, 1)
+    })
+
     it('keeps words with a character that was cut in half, as other texts with one (PROTOCOL §14)', async () => {
       await using store = await withTenants(await factory.create())
       const house = '\u{1f3e1}'
@@ -392,12 +470,15 @@ export function consumersContract(factory: StoreFactory): void {
         result({ sequenceNumber: 1, tenantId: tenantB }),
       ]
       await store.consumers.putResults([...said, ...others])
+      const logged = async () => (await store.consumers.resultChanges(tenantA, uuid('house'))).length
+      assert.equal(await logged(), 2)
       const kept = () => store.consumers.results(tenantA, uuid('house'))
       assert.equal((await kept()).length, 2)
       const { closing } = await erase(store, subject('house'), { key: properties })
       const number = closing?.sequenceNumber ?? 0
       assert.equal(number, 3)
       assert.deepEqual(await kept(), [])
+      assert.equal(await logged(), 0)
       await store.consumers.putResults(said)
       assert.deepEqual(await kept(), [])
       // Of the closing event it may say what became of that, and nothing that may have been made of the payloads.
@@ -410,6 +491,7 @@ export function consumersContract(factory: StoreFactory): void {
       const back = result({ sequenceNumber: number + 1, ...words })
       await store.consumers.putResults([back])
       assert.deepEqual(await kept(), [back])
+      assert.equal((await store.consumers.resultChanges(tenantA, uuid('garden'))).length, 1)
       assert.deepEqual(await store.consumers.results(tenantA, uuid('garden')), [others[0]])
       assert.deepEqual(await store.consumers.results(tenantB, uuid('house')), [others[1]])
     })
@@ -432,6 +514,10 @@ export function consumersContract(factory: StoreFactory): void {
       assert.deepEqual(await kept(), [1, 4, 5])
       await erase(store, { kind: 'event', eventId: third?.id ?? '' }, { key: properties })
       assert.deepEqual(await kept(), [1, 5])
+      const logged = (await store.consumers.resultChanges(tenantA, uuid('house'))).map(
+        (one) => one.sequenceNumber,
+      )
+      assert.deepEqual(logged, [1, 5])
       // And nothing of them comes late.
       await store.consumers.putResults(said.map((one) => ({ ...one, resultMs: 9_000 })))
       assert.deepEqual(await kept(), [1, 5])
@@ -460,6 +546,7 @@ export function consumersContract(factory: StoreFactory): void {
         assert.equal((await one.consumers.sentMinutes(noted([]))).length, 1)
         assert.equal((await one.consumers.acknowledgements(properties))[0]?.sequenceNumber, 5)
         assert.deepEqual(await one.consumers.results(tenantA, uuid('house')), [result()])
+        assert.equal((await one.consumers.resultChanges(tenantA, uuid('house'))).length, 1)
         assert.equal((await one.consumers.refusals(['key']))[0]?.count, 3)
       }
     })

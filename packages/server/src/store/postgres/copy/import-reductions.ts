@@ -16,11 +16,16 @@ const reduceImported: Statement = {
   text: 'SELECT take_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
 }
 /** What consumers have reported about these versions, if an earlier run brought it. */
-const takeResults: Statement = {
-  name: 'import-take-results',
-  text: `DELETE FROM consumer_result AS r USING unnest($2::uuid[], $3::bigint[]) AS given (subject, position),
+const takeResults = takeFrom('import-take-results', 'consumer_result')
+const takeResultChanges = takeFrom('import-take-result-changes', 'consumer_result_change')
+
+function takeFrom(name: string, table: string): Statement {
+  return {
+    name,
+    text: `DELETE FROM ${table} AS r USING unnest($2::uuid[], $3::bigint[]) AS given (subject, position),
       LATERAL (SELECT sequence FROM event WHERE tenant = $1 AND feed = ${feedNumbers.property} AND position = given.position LIMIT 1) AS e
     WHERE r.tenant = $1 AND r.subject = given.subject AND r.sequence = e.sequence`,
+  }
 }
 const noteReduced: Statement = {
   name: 'import-note-reduced',
@@ -51,6 +56,7 @@ export async function importReduction(
       bigints(full.map((one) => BigInt(one.position))),
     ]
     await session.query(takeResults, [key.tenantId, ...found])
+    await session.query(takeResultChanges, [key.tenantId, ...found])
   }
   const numbers = bigints(events.map(({ sequenceNumber }) => sequenceNumber))
   await session.query(noteReduced, [...feed, revision, positions, numbers])

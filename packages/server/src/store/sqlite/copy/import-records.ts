@@ -72,6 +72,10 @@ function importStatements(db: Connection) {
       `DELETE FROM consumer_result
         WHERE tenant = (SELECT tenant FROM feed WHERE feed_no = ? AND feed = 'property') AND subject = ? AND sequence = ?`,
     ),
+    takeResultChanges: db.prepare(
+      `DELETE FROM consumer_result_change
+        WHERE tenant = (SELECT tenant FROM feed WHERE feed_no = ? AND feed = 'property') AND subject = ? AND sequence = ?`,
+    ),
     noteReduced: db.prepare(
       `INSERT INTO reduced_event (feed_no, revision, position, sequence) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
@@ -150,7 +154,7 @@ function putEvent(
 }
 
 function putReduction(
-  { reduceEvent, findFull, takeResult, noteReduced, kept }: ImportStatements,
+  { reduceEvent, findFull, takeResult, takeResultChanges, noteReduced, kept }: ImportStatements,
   feedNo: number,
   { key, revision, events }: ReductionRecord,
 ): void {
@@ -160,6 +164,7 @@ function putReduction(
       reduceEvent(feedNo, key.feed, event, 'erased')
       kept.drop(feedNo, event.subject, position)
       takeResult.run(feedNo, event.subject, sequenceNumber)
+      takeResultChanges.run(feedNo, event.subject, sequenceNumber)
     }
     noteReduced.run(feedNo, revision, position, sequenceNumber)
   }

@@ -1,0 +1,113 @@
+/**
+ * What consumers have reported of properties, as a log: a row for each change of outcome or address, in the transaction that stores the
+ * result. What was reported before the log began, or is older than the log is kept, is not recorded.
+ */
+import { removal, rowsFrom, statement, uuidOf } from '../sql/database.ts'
+import type { StoreAccess, StoredLogId, Transaction } from '../sql/database.ts'
+import type { ConsumerResult, ConsumerStore, Outcome, ResultChange } from './consumer.ts'
+
+const place = 'subject, key_id, name, sequence, result_ms'
+const key = `tenant, ${place}`
+const columns = `${key}, outcome, code, url`
+const putChanges = statement(
+  'consumer-put-result-changes',
+  (dialect) => `INSERT INTO consumer_result_change (${columns})
+    SELECT ${columns} FROM ${rowsFrom('$1', {
+      tenant: 'uuid',
+      subject: 'logId',
+      key_id: 'text',
+      name: 'text',
+      sequence: 'bigint',
+      result_ms: 'bigint',
+      outcome: 'text',
+      code: 'text',
+      url: 'text',
+    })(dialect)}
+    ORDER BY ${key}
+    ON CONFLICT (${key}) DO UPDATE SET outcome = excluded.outcome, code = excluded.code, url = excluded.url`,
+)
+const changes = statement<ChangeRow>(
+  'consumer-result-changes',
+  `SELECT * FROM consumer_result_change WHERE tenant = $1 AND subject = $2 ORDER BY ${key}`,
+)
+const changesAfter = statement<ChangeRow>(
+  'consumer-result-changes-after',
+  `SELECT * FROM consumer_result_change WHERE tenant = $1 AND (${place}) > ($2, $3, $4, $5, $6) ORDER BY ${key} LIMIT $7`,
+)
+const removeOld = statement(
+  'consumer-remove-old-result-changes',
+  removal('consumer_result_change', key, 'result_ms < $1 LIMIT 5000', 'result_ms'),
+)
+
+/** Whether a result that replaces another one is a row of the log. */
+export function isResultChange(result: ConsumerResult, before: ConsumerResult | undefined): boolean {
+  return (
+    before === undefined || before.outcome !== result.outcome || before.url !== result.url?.toWellFormed()
+  )
+}
+
+/** Of changes in the same millisecond about the same version, the last is kept. */
+export async function addResultChanges(tx: Transaction, changed: readonly ConsumerResult[]): Promise<void> {
+  const rows = new Map<string, object>()
+  for (const one of changed) {
+    const row = {
+      tenant: one.tenantId,
+      subject: one.subjectId,
+      key_id: one.keyId,
+      name: one.name,
+      sequence: one.sequenceNumber,
+      result_ms: one.resultMs,
+    }
+    const said = { outcome: one.outcome, code: one.code ?? null, url: one.url?.toWellFormed() ?? null }
+    rows.set(JSON.stringify(Object.values(row)), { ...row, ...said })
+  }
+  if (rows.size > 0) await tx.rows(putChanges(JSON.stringify([...rows.values()])))
+}
+
+/** Removes rows older than this, some thousands at a time. */
+export async function removeOldResultChanges(tx: Transaction, beforeMs: number): Promise<void> {
+  await tx.rows(removeOld(beforeMs))
+}
+
+const start = { subjectId: '00000000-0000-0000-0000-000000000000', keyId: '', name: '' }
+
+export function resultLog({
+  read,
+}: StoreAccess): Pick<ConsumerStore, 'resultChanges' | 'resultChangesAfter'> {
+  return {
+    resultChanges: async (tenantId, subjectId) =>
+      (await read.rows(changes(tenantId, { uuid: subjectId }))).map(changeOf),
+    async resultChangesAfter(tenantId, after, limit) {
+      const from = after ?? { ...start, sequenceNumber: 0, resultMs: 0 }
+      const { subjectId, keyId, name, sequenceNumber, resultMs } = from
+      const found = changesAfter(tenantId, { uuid: subjectId }, keyId, name, sequenceNumber, resultMs, limit)
+      return (await read.rows(found)).map(changeOf)
+    },
+  }
+}
+
+interface ChangeRow {
+  readonly tenant: string
+  readonly subject: StoredLogId
+  readonly key_id: string
+  readonly name: string
+  readonly sequence: number
+  readonly result_ms: number
+  readonly outcome: Outcome
+  readonly code: string | null
+  readonly url: string | null
+}
+
+function changeOf(row: ChangeRow): ResultChange {
+  return {
+    tenantId: row.tenant,
+    subjectId: uuidOf(row.subject),
+    keyId: row.key_id,
+    name: row.name,
+    sequenceNumber: row.sequence,
+    resultMs: row.result_ms,
+    outcome: row.outcome,
+    code: row.code ?? undefined,
+    url: row.url ?? undefined,
+  }
+}
