@@ -96,6 +96,27 @@ describe('the looks of the console', withBrowser, () => {
     }
   })
 
+  it('breaks no price in its tile, at any width (D31)', async () => {
+    const plain = randomUUID()
+    const payload = property({ agent_ref: plain, price_information: { price: 1_289_950 } })
+    await publish(service, { payload })
+    for (const width of [360, 640, 768, 1_024, 1_280]) {
+      const { page, go, close } = await signedIn(browser, service, service.operatorKey, {
+        width,
+        scheme: 'light',
+      })
+      await go(`/tenants/${tenantId}/properties/${plain}`)
+      await page.locator('.tiles-of-numbers').getByText('£1,289,950').waitFor()
+      const lines = await page.evaluate<number>(`(() => {
+        const text = document.createRange()
+        text.selectNodeContents(document.querySelector('.tiles-of-numbers dd'))
+        return new Set([...text.getClientRects()].map(({ top }) => Math.round(top / 8))).size
+      })()`)
+      assert.equal(lines, 1, `at ${width}`)
+      await close()
+    }
+  })
+
   it('folds what changed in a long text, and shows HTML as the text that readers see (D31)', async () => {
     const { page, go, close } = await signedIn(browser, service, service.operatorKey, {
       width: 360,

@@ -167,14 +167,14 @@ describe('a row of the audit', () => {
       detailWords(
         {
           operator: false,
-          scopes: ['property:read'],
+          scopes: ['property:read', 'contact:read'],
           expiresMs: null,
           revoked: true,
           rate: { perSecond: 1 },
         },
         nowMs,
       ),
-      'scopes property:read; revoked; rate {"perSecond":1}',
+      'scopes property:read, contact:read; revoked; rate {"perSecond":1}',
     )
     assert.match(detailWords({ endsMs: nowMs }, nowMs), /^ends 1 Mar \d\d:\d\d:00$/)
     for (const nothing of [null, undefined, 'x', 3]) assert.equal(detailWords(nothing, nowMs), '')
@@ -194,7 +194,7 @@ describe('a row of the audit', () => {
 
   it('says actions in words, intervals as times, and the label of a key instead of its id (PROTOCOL §12.6)', () => {
     assert.equal(actionWords('interval.expected'), 'Interval expected')
-    assert.equal(actionWords('session.begun'), 'Session begun')
+    assert.equal(actionWords('session.begun'), 'Session started')
     assert.equal(detailWords({ ms: 600_000 }, nowMs), 'every 10 min')
     const labels = labelsOf([{ keyId: '7Hq2', label: 'website' }])
     assert.equal(actorWords('key:7Hq2', null, labels), 'website')

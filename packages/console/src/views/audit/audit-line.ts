@@ -20,8 +20,9 @@ function valueWords(name: string, value: unknown, nowMs: number): string | undef
   if (name === 'ms' && typeof value === 'number') return longSpanText(value / 1_000)
   if (name.endsWith('Ms') && typeof value === 'number') return localText(value, nowMs)
   if (Array.isArray(value) && value.length === 0) return undefined
-  const isText = Array.isArray(value) || typeof value === 'string'
-  return oneLine(isText ? String(value) : JSON.stringify(value), 200)
+  // A list breaks into lines between its members, not within one.
+  const text = Array.isArray(value) ? value.map(String).join(', ') : value
+  return oneLine(typeof text === 'string' ? text : JSON.stringify(text), 200)
 }
 
 /** `expires` of `expiresMs`, `every` of `ms`. */
@@ -53,8 +54,8 @@ export function labelsOf(
   ])
 }
 
-/** `Key created` for `key.created`: an action in words. */
+/** `Key created` for `key.created`, `Session started` for `session.begun`: an action in words. */
 export function actionWords(action: string): string {
-  const words = oneLine(action.replaceAll(/[._]/g, ' '), 64)
+  const words = oneLine(action.replaceAll(/[._]/g, ' ').replace(/ begun$/, ' started'), 64)
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
