@@ -393,8 +393,8 @@ describe('the breaker of the PHP example', () => {
         stopped.failure,
         'Stopped: with these 11, 26 of 100 in the copy would be gone within 24 hours (limit 25). ' +
           'Nothing was removed, and updates have stopped until this is settled.\n' +
-          'If the removals are right, run this once with --allow-mass-removal.\n' +
-          'If they are a mistake, have them published again and run this as usual.\n',
+          'To allow it once: --allow-mass-removal.\n' +
+          'If it is a mistake, have them published again and run this as usual.\n',
       )
       assert.equal(stopped.count(), 85)
       // A day, and the hour by which what went may count longer.
@@ -433,7 +433,7 @@ describe('the breaker of the PHP example', () => {
     state.epoch = 'b'
     state.events.push(...removalsOf(16, 30, 116))
     const stopped = await run()
-    assert.match(stopped.failure ?? '', /remove 15 of 85 in the copy\. 30 of 100 would then be gone /)
+    assert.match(stopped.failure ?? '', /with these 15, 30 of 100 in the copy would be gone /)
     assert.equal(stopped.count(), 85)
   })
 

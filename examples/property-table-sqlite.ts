@@ -15,8 +15,8 @@ import { listing } from '@property-events/client/listing'
 process.on('uncaughtException', (error) => {
   if (error instanceof MassRemovalError) {
     console.error(error.summary)
-    console.error('If the removals are right, run this once with --allow-mass-removal.')
-    console.error('If they are a mistake, have them published again and run this as usual.')
+    console.error('To allow it once: --allow-mass-removal.')
+    console.error('If it is a mistake, have them published again and run this as usual.')
   } else {
     // A sentence for whoever runs it. What has no code is a fault of this program, and keeps its stack.
     console.error('code' in error ? error.message : error)

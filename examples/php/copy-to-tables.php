@@ -60,9 +60,9 @@ try {
 } catch (MassRemovalException $stopped) {
     fwrite(STDERR, "$stopped->summary
 ");
-    fwrite(STDERR, "If the removals are right, run this once with --allow-mass-removal.
+    fwrite(STDERR, "To allow it once: --allow-mass-removal.
 ");
-    fwrite(STDERR, "If they are a mistake, have them published again and run this as usual.
+    fwrite(STDERR, "If it is a mistake, have them published again and run this as usual.
 ");
     exit(1);
 } catch (Exception $problem) {

@@ -118,7 +118,7 @@ function sentSentence({ delivery, event, now, time }: Words): string {
   const unsaid =
     acknowledged === null
       ? ' It has not reported a result.'
-      : ` It says that it has applied everything through ${acknowledged}, which does not include this.`
+      : ` It reported that it has applied everything through ${acknowledged}, which does not include this.`
   return `${when}.${unsaid}${asked(delivery, now, time)}`
 }
 

@@ -136,7 +136,7 @@ const cases: readonly Case[] = [
       ...asked,
     },
     sentence:
-      'Sent by the stream at 09:31, within a minute of being published. It says that it has applied everything through 1200, which does not include this. It last asked at 09:58 (30 s ago).',
+      'Sent by the stream at 09:31, within a minute of being published. It reported that it has applied everything through 1200, which does not include this. It last asked at 09:58 (30 s ago).',
   },
   {
     what: 'sent, long ago',

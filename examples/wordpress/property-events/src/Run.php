@@ -94,8 +94,8 @@ final class Run
             $isDone = $reader->read($budget, $allow);
             return [$isDone ? self::CAUGHT_UP : self::MORE, $reader->readAgain()];
         } catch (\MassRemovalException $stopped) {
-            return [self::HELD, ltrim("{$reader->readAgain()} $stopped->summary") . ' If the removals are right, let the next run remove them. '
-                . __('If they are a mistake, have the listings published again: the runs continue by themselves.', 'property-events')];
+            return [self::HELD, ltrim("{$reader->readAgain()} $stopped->summary") . ' To allow it once, let the next run remove them. '
+                . __('If it is a mistake, have the listings published again: the runs continue by themselves.', 'property-events')];
         } catch (\PropertyFeedException $problem) {
             $remedy = $problem->problem === 'checkpoint' ? ' If the address or the key is of another agency now, start over.' : '';
             return [self::FAILED, $problem->getMessage() . $remedy];

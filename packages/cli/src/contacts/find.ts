@@ -179,9 +179,9 @@ function tableOf({ found, more }: ContactSearch): string {
 /** What the answer covers, so that nobody takes it for more. */
 function scopeOf(kind: SearchKind, { searched, removedPayloads }: ContactSearch): string {
   const where = {
-    name: 'names, salutations, notes and the names in e-mail addresses',
-    email: 'e-mail addresses',
-    phone: 'telephone numbers',
+    name: 'names, and mentions of them in every other text,',
+    email: 'e-mail addresses in every text',
+    phone: 'telephone numbers in every text',
     address: 'postal addresses',
   }[kind]
   const removed = removedPayloads === 0 ? '' : ` ${removedPayloads} of them have no payload any more.`

@@ -27,21 +27,35 @@ export function contactMatcher(kind: SearchKind, text: string): ContactMatcher |
 
 const matchers: Readonly<Record<SearchKind, (text: string) => ContactMatcher | undefined>> = {
   name: nameMatcher,
-  email: (text) => communicationMatcher(text, foldedEmail, isNearEmail),
-  phone: (text) => communicationMatcher(text, foldedPhone, isNearPhone),
+  email: (text) => partMatcher(text, emailsIn, isNearEmail),
+  phone: (text) => partMatcher(text, phonesIn, isNearPhone),
   address: (text) => wordMatcher(text, (payload) => [addressOf(payload)]),
 }
 
-/** A person's names, a company's, how letters begin; the part of an e-mail address before the `@`, and notes, as candidates. */
+/** A person's names and a company's; whatever else mentions them, such as notes or an e-mail address, as a candidate. */
 function nameMatcher(text: string): ContactMatcher | undefined {
   const matches = wordMatcher(withoutTitle(text), (payload) => [nameOf(payload), companyOf(payload)])
-  const mentions = wordMatcher(withoutTitle(text), (payload) => mentionsIn(payload))
+  const mentions = wordMatcher(withoutTitle(text), textsIn)
+  const longest = wordsOf(withoutTitle(text)).reduce(
+    (one, other) => (other.length > one.length ? other : one),
+    '',
+  )
+  const ofAddress = (payload: unknown): ContactMatch | undefined => {
+    const email =
+      longest.length < 4
+        ? undefined
+        : textsIn(payload)
+            .flatMap(emailsIn)
+            .find((one) => personOf(one).includes(longest))
+    return email === undefined ? undefined : { closeness: 'similar', score: 0.4, text: email }
+  }
   if (matches === undefined || mentions === undefined) return undefined
   return (payload) => {
     const found = matches(payload)
     if (found !== undefined) return found
     const mentioned = mentions(payload)
-    return mentioned?.closeness === 'exact' ? { ...mentioned, closeness: 'similar' } : undefined
+    if (mentioned?.closeness === 'exact') return { ...mentioned, closeness: 'similar', score: 0.6 }
+    return ofAddress(payload)
   }
 }
 
@@ -71,8 +85,8 @@ function compareWords(wanted: readonly string[], written: string): ContactMatch 
   let score = 0
   let letters = 0
   for (const word of wanted) {
-    // One or two letters are near to too much.
-    if (word.length >= fewestLetters) score += word.length * nearness(word, words)
+    // One or two letters are near to too much, but the same two are the same name.
+    if (word.length >= fewestLetters || words.includes(word)) score += word.length * nearness(word, words)
     letters += word.length
   }
   return score === 0 ? undefined : { closeness: 'similar', score: (score / letters) * 0.99, text }
@@ -137,12 +151,11 @@ function companyOf(payload: unknown): string {
   return textsOf(payload, ['company_name']).join(' ')
 }
 
-function mentionsIn(payload: unknown): readonly string[] {
-  const beforeAt = communicationsOf(payload).filter((value) => value.includes('@'))
-  return [
-    ...textsOf(payload, ['salutation', 'notes']),
-    ...beforeAt.map((email) => email.replace(/@.*$/s, '')),
-  ]
+/** Every text of a payload, in members of any name: an earlier surname may stand in one that only the agency knows. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value).flatMap(textsIn)
 }
 
 const addressLines = ['display_address', 'house_name_number', 'address_2', 'address_3', 'address_4', 'town']
@@ -156,55 +169,61 @@ function textsOf(given: unknown, members: readonly string[]): readonly string[] 
   return members.flatMap((member) => memberText(given, member) ?? [])
 }
 
-function communicationsOf(payload: unknown): readonly string[] {
-  const ways = memberOf(payload, 'communications')
-  if (!Array.isArray(ways)) return []
-  return ways.flatMap((way) => memberText(way, 'value') ?? [])
-}
-
-function communicationMatcher(
+/** Matches one of several parts of any text: `tel:+44 7700 900123 (after 6pm)` has a number in it. */
+function partMatcher(
   text: string,
-  fold: (text: string) => string | undefined,
+  partsOf: (text: string) => readonly string[],
   isNear: (wanted: string, other: string) => boolean,
 ): ContactMatcher | undefined {
-  const wanted = fold(text)
+  const [wanted] = partsOf(text)
   if (wanted === undefined) return undefined
   return (payload) => {
     let near: ContactMatch | undefined
-    for (const value of communicationsOf(payload)) {
-      const other = fold(value)
-      if (other === wanted) return { closeness: 'exact', score: 1, text: value }
-      if (other !== undefined && isNear(wanted, other))
-        near ??= { closeness: 'similar', score: 0.5, text: value }
+    for (const written of textsIn(payload)) {
+      const parts = partsOf(written)
+      if (parts.includes(wanted)) return { closeness: 'exact', score: 1, text: written.trim() }
+      if (parts.some((part) => isNear(wanted, part)))
+        near ??= { closeness: 'similar', score: 0.5, text: written.trim() }
     }
     return near
   }
 }
 
 /** In lower case, although the part before the `@` may depend on it: no provider that people use makes a difference. */
-function foldedEmail(text: string): string | undefined {
-  const email = text.trim().normalize('NFKC').toLowerCase()
-  return /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined
+function emailsIn(text: string): readonly string[] {
+  const found =
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[^\s@<>()[\]"',;:]+@[^\s@<>()[\]"',;:]+/g) ?? []
+  return found.map((email) => email.replace(/[.!?]+$/, ''))
+}
+
+/** What stands before the `@`, without dots and a `+` tag. */
+function personOf(email: string): string {
+  return email.replace(/(?:\+[^@]*)?@.*$/s, '').replaceAll(/[._-]/g, '')
 }
 
 /** The same name at another provider, with other dots or a `+` tag, or with up to two letters mistyped. */
 function isNearEmail(wanted: string, other: string): boolean {
-  const person = (email: string): string => email.replace(/(?:\+[^@]*)?@.*$/s, '').replaceAll(/[._-]/g, '')
-  if (person(wanted) === person(other) && person(wanted).length >= fewestLetters) return true
+  if (personOf(wanted) === personOf(other) && personOf(wanted).length >= fewestLetters) return true
   return nearestName(wanted, [other], () => 2) !== undefined
 }
 
 const fewestDigits = 5
 
-/** Its digits, as one dials them within the United Kingdom: `+44 (0)20 7946 0958` is 02079460958. */
-function foldedPhone(text: string): string | undefined {
-  const written = text
-    .trim()
-    .replace(/^00/, '+')
-    .replace(/^\+\s*44\s*(\(0\))?/, '0')
-  if (!/^\+?[\d\s()./-]+$/.test(written)) return undefined
-  const digits = written.replaceAll(/\D/g, '')
-  return digits.length < fewestDigits ? undefined : digits
+/** The digits of each number, as one dials it within the United Kingdom: `+44 (0)20 7946 0958` is 02079460958. */
+function phonesIn(text: string): readonly string[] {
+  const written =
+    text
+      .normalize('NFKC')
+      .replaceAll(/\p{Pd}/gu, '-')
+      .match(/\+?[\d(][\d\s().-]*\d/g) ?? []
+  return written.flatMap((number) => {
+    const national = number.replace(/^00/, '+').replace(/^\+\s*44\s*(\(0\))?/, '0')
+    const digits = national.replaceAll(/\D/g, '')
+    return digits.length < fewestDigits ? [] : [digits]
+  })
 }
 
 /** One digit mistyped, or without the code of the area or country. */

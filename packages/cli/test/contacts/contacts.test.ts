@@ -42,7 +42,13 @@ describe('a contact is found by', () => {
       assert.equal(finds('email', near), 'similar', near)
     for (const other of ['oneill@example.com', 'john@example.com'])
       assert.equal(finds('email', other), undefined, other)
-    for (const none of ['', 'jane', 'a@b@c', 'a b@c']) assert.equal(contactMatcher('email', none), undefined)
+    for (const written of [
+      'Jane <jane.oneill@example.com>',
+      'mailto:jane.oneill@example.com',
+      'x@example.org; jane.oneill@example.com.',
+    ])
+      assert.equal(finds('email', 'jane.oneill@example.com', { notes: written }), 'exact', written)
+    for (const none of ['', 'jane', '@']) assert.equal(contactMatcher('email', none), undefined)
   })
 
   it('a number, however it is written; without its area code or with a wrong digit it is a candidate', () => {
@@ -58,6 +64,16 @@ describe('a contact is found by', () => {
     for (const near of ['7700900123', '07700900124', '900 123', '0770090012'])
       assert.equal(finds('phone', near), 'similar', near)
     assert.equal(finds('phone', '00 123 45'), undefined)
+    for (const written of [
+      '07700 900123 (after 6pm)',
+      'tel:+447700900123',
+      '07700 900123 / 020 7946 0958',
+      '+44 (0) 7700\u2011900123',
+      '07700 900123 ext 12',
+    ]) {
+      const payload = { communications: [{ channel: 'mobile', value: written }] }
+      assert.equal(finds('phone', '07700 900123 mobile', payload), 'exact', written)
+    }
     for (const none of ['', '12', 'ring me', '0770x']) assert.equal(contactMatcher('phone', none), undefined)
   })
 
@@ -99,8 +115,11 @@ describe('a contact is found by', () => {
       { salutation: 'Mrs Kowalczyk' },
       { notes: 'Viewed 12 Heol y Bont – £950 pcm – with Mrs Kowalczyk 🏠' },
       { communications: [{ channel: 'email', value: 'a.kowalczyk@example.com' }] },
+      { communications: [{ channel: 'email', value: 'zkowalczyk@example.com' }] },
+      { previous_names: ['Nowak', { until: 'Kowalczyk 💍' }] },
     ])
       assert.equal(finds('name', 'Kowalczyk', mention), 'similar', JSON.stringify(mention))
+    assert.equal(finds('name', 'Jo Ng', { first_name: 'Joanna', last_name: 'Ng' }), 'similar')
     for (const other of ['Smith', 'Kim', 'Jo'])
       assert.equal(finds('name', other, kowalczyk), undefined, other)
   })
@@ -204,7 +223,7 @@ describe('contacts of a store', () => {
     const none = await run(['contacts', 'find', '--email', 'nobody@example.com', ...data])
     assert.match(
       none.stdout,
-      /^No match, and nothing similar\.\nSearched: e-mail addresses of 601 contacts in 602 events, superseded ones included\.\nNot searched: other tenants, /,
+      /^No match, and nothing similar\.\nSearched: e-mail addresses in every text of 601 contacts in 602 events, superseded ones included\.\nNot searched: other tenants, /,
     )
     const args = ['audit', 'list', '--action', 'contacts.searched', '--data', folder]
     const rows = await runJson<readonly { tenant: string; detail: unknown }[]>(args)

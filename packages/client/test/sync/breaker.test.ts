@@ -166,8 +166,8 @@ describe('the breaker', () => {
     await assert.rejects(run(), {
       message:
         'Stopped: with these 11, 26 of 100 in the copy would be gone within 24 hours (limit 25). ' +
-        'Nothing was removed, and updates have stopped until this is settled. If the removals are right, run the sync once ' +
-        'with allowMassRemoval: true. If they are a mistake, have them published again and run it as usual; nothing is lost by waiting.',
+        'Nothing was removed, and updates have stopped until this is settled. To allow it once: ' +
+        'allowMassRemoval: true. If it is a mistake, have them published again and run the sync as usual; nothing is lost by waiting.',
     })
   })
 

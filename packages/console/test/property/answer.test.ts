@@ -129,7 +129,7 @@ const cases: readonly Case[] = [
     what: 'a consumer that has applied less than it was sent',
     consumer: { ...sent, route: 'stream', acknowledged: 1_200 },
     mark: 'done',
-    text: 'Sent by the stream at 09:31, within a minute of being published. It says that it has applied everything through 1200, which does not include this. It last asked at 09:58 (30 s ago).',
+    text: 'Sent by the stream at 09:31, within a minute of being published. It reported that it has applied everything through 1200, which does not include this. It last asked at 09:58 (30 s ago).',
   },
   {
     what: 'a route that this page does not know',

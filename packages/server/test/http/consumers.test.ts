@@ -116,7 +116,7 @@ function planted(head: number, epoch: string): readonly Planted[] {
     {
       label: 'was sent it by pages',
       after: [read],
-      said: /^Sent by the list at .*, within a minute of being published\. It has not said/,
+      said: /^Sent by the list at .*, within a minute of being published\. It has not reported/,
     },
     {
       label: 'was sent it by a snapshot',
