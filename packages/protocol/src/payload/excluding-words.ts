@@ -149,8 +149,8 @@ const fill = String.raw`(?:(?:${filler})\b|${items})`
 
 /** Not "with or without children", "we never refuse DSS", "no reason to refuse DSS". */
 const negations = [
-  String.raw`(?<!\b(?:or|not|never|nor|don't|won't|doesn't|no|why|if) +)\b(?:n[o0]|not|non|never|nobody|no[- ]one|without|neither|nor|cannot|(?:ca|wo|do|does|is|are|would|could|ai)n'?t|unable|unsuitable|unavailable)\b`,
-  String.raw`(?<!(?:\b(?:no|not|never|without)\b|n't)[^.!?\n]{0,25})\b(?:exclud(?:e|es|ed|ing)|refus(?:e|es|ed|ing)|declin(?:e|es|ed|ing)|reject(?:s|ed|ing)?|bar(?:s|red)|ban(?:s|ned|ning)?|prohibit(?:s|ed|ing)?)\b`,
+  String.raw`\b(?=n[o0e]|without|cannot|[cwdia][a-z]{1,4}n'?t\b|un)(?<!\b(?:or|not|never|nor|don't|won't|doesn't|no|why|if) +)\b(?:n[o0]|not|non|never|nobody|no[- ]one|without|neither|nor|cannot|(?:ca|wo|do|does|is|are|would|could|ai)n'?t|unable|unsuitable|unavailable)\b`,
+  String.raw`\b(?=exclud|refus|declin|reject|bar|ban|prohib)(?<!(?:\b(?:no|not|never|without)\b|n't)[^.!?\n]{0,25})\b(?:exclud(?:e|es|ed|ing)|refus(?:e|es|ed|ing)|declin(?:e|es|ed|ing)|reject(?:s|ed|ing)?|bar(?:s|red)|ban(?:s|ned|ning)?|prohibit(?:s|ed|ing)?)\b`,
 ]
 const no = `(?:${negations.join('|')})`
 
