@@ -4,7 +4,7 @@
  * One pass over a text looks for words of the subject, which most texts do not have; only around them it is looked at closely. The time is
  * linear in the length of the text.
  */
-import { memberAt } from './member-at.ts'
+import { memberAt } from '../member-at.ts'
 
 /** The passages of an advert, with the pointers of the texts they are in: one of a text, and at most 10. */
 export function excludingPassages(payload: unknown): readonly (readonly [string, string])[] {

@@ -2,14 +2,14 @@
  * Duties by law that bear on what an advert says, as data. They are advice like all other: a warning in the receipt, and never a refusal. That
  * none is given does not say that an advert is lawful.
  */
-import type { Category } from '../feeds.ts'
-import type { DutyCode } from './advice-rules.ts'
-import type { PayloadAdvice } from './advise.ts'
-import { saysSomething } from './category.ts'
-import { priceQualifiers, rentFrequencies } from './codes.ts'
+import type { Category } from '../../feeds.ts'
+import type { DutyCode } from '../advice-rules.ts'
+import type { PayloadAdvice } from '../advise.ts'
+import { saysSomething } from '../category.ts'
+import { priceQualifiers, rentFrequencies } from '../codes.ts'
 import { excludingPassages } from './excluding-words.ts'
 import { unstatedOf } from './material-information.ts'
-import { isRecord, memberAt } from './member-at.ts'
+import { isRecord, memberAt } from '../member-at.ts'
 import { nations, nationsOf } from './postcode-nations.ts'
 import type { Nation } from './postcode-nations.ts'
 import { isNoFixedRent } from './rent-wording.ts'

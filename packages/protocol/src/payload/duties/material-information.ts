@@ -1,6 +1,6 @@
 /** What buyers and tenants need to know of a home, and whether a payload states it. Stated as none (0, false, a code for none) is stated. */
-import type { Category } from '../feeds.ts'
-import { memberAt } from './member-at.ts'
+import type { Category } from '../../feeds.ts'
+import { memberAt } from '../member-at.ts'
 
 /** Whose adverts state it: of homes to let, of homes for sale, of all, or of leaseholds for sale; `always`: of land and parking too. */
 type Of = 'always' | 'homes' | 'lettings' | 'sales' | 'leaseholds'
