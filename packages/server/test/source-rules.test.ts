@@ -69,6 +69,8 @@ describe('the sources of a service', () => {
     const made = filesWith(/\bnew RegExp\(|\bRegExp\(/)
     assert.deepEqual(made, [
       'protocol/src/key-text.ts',
+      'protocol/src/payload/duties/excluding-words.ts',
+      'protocol/src/payload/duties/rent-wording.ts',
       'protocol/src/payload/find-faults.ts',
       'server/src/live/state-token.ts',
     ])
