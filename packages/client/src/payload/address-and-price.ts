@@ -1,5 +1,5 @@
 /** Where a property is and what it costs: the parts of its payload that lists show, too. */
-import { decimal, flag, integer, text } from './read-fields.ts'
+import { decimal, flag, integer, text, textOrNumber } from './read-fields.ts'
 import type { Values } from './read-fields.ts'
 
 export const address = {
@@ -10,6 +10,7 @@ export const address = {
   town: text,
   postcode_1: text,
   postcode_2: text,
+  uprn: textOrNumber,
   display_address: text,
   latitude: decimal,
   longitude: decimal,

@@ -1,7 +1,18 @@
 /** The property payload (spec §2.3–§2.7, with the further fields public clients read), read tolerantly. */
 import { isObject } from '../decode.ts'
 import type { JsonObject } from '../decode.ts'
-import { codesOf, date, decimal, flag, integer, listOf, readMembers, record, text } from './read-fields.ts'
+import {
+  codesOf,
+  date,
+  decimal,
+  flag,
+  integer,
+  listOf,
+  readMembers,
+  record,
+  text,
+  textOrNumber,
+} from './read-fields.ts'
 import type { Read, Values } from './read-fields.ts'
 import type { PayloadReading, ReportQuirk } from './read-payload.ts'
 import { address, priceInformation } from './address-and-price.ts'
@@ -23,6 +34,10 @@ const epcInformation = {
   potential_energy_efficiency: decimal,
   current_energy_rating: text,
   potential_energy_rating: text,
+  fabric_performance: textOrNumber,
+  heating_system: textOrNumber,
+  smart_readiness: textOrNumber,
+  energy_cost: textOrNumber,
 }
 
 export interface Obligations {
@@ -133,6 +148,7 @@ const property = {
   directions: text,
   service_reference: text,
   reference: text,
+  prs_registration: textOrNumber,
   new_home: flag,
   student_property: flag,
   house_flat_share: flag,

@@ -28,6 +28,10 @@ export const text: Read<string | null> = (value, pointer, report) => {
   return null
 }
 
+/** A number or code that agencies send in either form. */
+export const textOrNumber: Read<string | null> = (value, pointer, report) =>
+  typeof value === 'number' ? String(value) : text(value, pointer, report)
+
 export const decimal: Read<number | null> = (value, pointer, report) => {
   if (value === undefined || value === null) return null
   if (typeof value === 'number' && Number.isFinite(value)) return value

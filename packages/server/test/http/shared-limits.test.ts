@@ -122,7 +122,7 @@ onTransports('limits that several share', (transport) => {
       const refused = await publish()
       assert.equal(refused.status, 429)
       assert.equal(problemOf(refused).code, 'too_many_at_once')
-      assert.match(problemOf(refused).detail, /3 requests under way/)
+      assert.match(problemOf(refused).detail, /3 requests in progress/)
       assert.ok(['1', '2'].includes(String(refused.headers['retry-after'])))
       assert.equal(refused.headers.ratelimit, undefined)
       assert.equal((await list(service, readKey)).status, 200)

@@ -171,8 +171,8 @@ describe('publishing', () => {
     const { publish, appended } = publisherByEvent()
     const log: string[] = []
     const outcomes = await besideOthers(log, () => [publish(20)])
-    assert.deepEqual(outcomes, [
-      { kind: 'receipt', created: false, receipt: { events: [], repeated: true, warnings: [] } },
+    assert.partialDeepStrictEqual(outcomes, [
+      { kind: 'receipt', created: false, receipt: { events: [], repeated: true } },
     ])
     assert.deepEqual(appended, [20])
     assert.ok(log.length >= 20, `${log.length} looks at the others`)
