@@ -36,27 +36,23 @@ const matchers: Readonly<Record<SearchKind, (text: string) => ContactMatcher | u
 function nameMatcher(text: string): ContactMatcher | undefined {
   const matches = wordMatcher(withoutTitle(text), (payload) => [nameOf(payload), companyOf(payload)])
   const mentions = wordMatcher(withoutTitle(text), textsIn)
-  const longest = wordsOf(withoutTitle(text)).reduce(
-    (one, other) => (other.length > one.length ? other : one),
-    '',
-  )
-  const ofAddress = (payload: unknown): ContactMatch | undefined => {
-    const email =
-      longest.length < 4
-        ? undefined
-        : textsIn(payload)
-            .flatMap(emailsIn)
-            .find((one) => personOf(one).includes(longest))
-    return email === undefined ? undefined : { closeness: 'similar', score: 0.4, text: email }
-  }
   if (matches === undefined || mentions === undefined) return undefined
+  const [longest = ''] = wordsOf(withoutTitle(text)).toSorted((one, other) => other.length - one.length)
   return (payload) => {
     const found = matches(payload)
     if (found !== undefined) return found
     const mentioned = mentions(payload)
     if (mentioned?.closeness === 'exact') return { ...mentioned, closeness: 'similar', score: 0.6 }
-    return ofAddress(payload)
+    return emailWith(longest, payload)
   }
+}
+
+/** `zkowalczyk@…`: shorter words are in too many addresses. */
+function emailWith(word: string, payload: unknown): ContactMatch | undefined {
+  if (word.length < 4) return undefined
+  const emails = textsIn(payload).flatMap(emailsIn)
+  const email = emails.find((one) => personOf(one).includes(word))
+  return email === undefined ? undefined : { closeness: 'similar', score: 0.4, text: email }
 }
 
 /** Matches words in any order, however apostrophes and hyphens divide them. */
@@ -133,7 +129,7 @@ const plainLetters: Readonly<Record<string, string>> = {
 }
 
 /** In lower case, without accents and apostrophes; whatever else is no letter or digit divides. */
-export function wordsOf(text: string): readonly string[] {
+function wordsOf(text: string): readonly string[] {
   const folded = text
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
@@ -191,6 +187,8 @@ function partMatcher(
 
 /** In lower case, although the part before the `@` may depend on it: no provider that people use makes a difference. */
 function emailsIn(text: string): readonly string[] {
+  // Looking for one takes the square of a text's length where there is none.
+  if (!text.includes('@')) return []
   const found =
     text
       .normalize('NFKC')

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { adviseDuties, checkPropertyPayload, duties, findUnknownFields } from '../../src/payload/index.ts'
+import {
+  adviseDuties,
+  adviseProperty,
+  checkPropertyPayload,
+  duties,
+  findUnknownFields,
+} from '../../src/payload/index.ts'
 import type { Category } from '../../src/index.ts'
 import { harmless, shutting } from './planted-texts.ts'
 import { specProperty, subject, withMember } from './samples.ts'
@@ -47,6 +53,14 @@ const sale = {
     annual_ground_rent: 0,
     annual_service_charge: 0,
   },
+}
+
+/** Whether a payload may have a member at the pointer. */
+function isInContract(pointer: string): boolean {
+  const names = pointer.split('/').slice(1)
+  const payload = names.reduceRight<unknown>((value, name) => ({ [name]: value }), null)
+  const { misspelled, others } = findUnknownFields('property', payload)
+  return misspelled.length + others === 0
 }
 
 function told(payload: unknown, category: Category | undefined = 'lettings', nowMs = day) {
@@ -217,6 +231,23 @@ describe('duties by law', () => {
       assert.ok(source !== '' && sentence !== '' && !Number.isNaN(Date.parse(inForceFrom)), code)
     }
     assert.equal(new Set(duties.map(({ code }) => code)).size, 5)
+    for (const { code, pointers } of duties) {
+      assert.ok(pointers.length > 0, code)
+      for (const pointer of pointers) assert.ok(isInContract(pointer), `${code}: ${pointer}`)
+    }
+  })
+
+  it('are found at the pointers of the table alone', () => {
+    for (const [name, payload] of cases) {
+      for (const { code, pointer, pointers = [pointer] } of told(payload)) {
+        const known = duties.find((duty) => duty.code === code)?.pointers ?? []
+        for (const place of pointers)
+          assert.ok(
+            known.some((one) => place === one || place.startsWith(`${one}/`)),
+            `${name}: ${place}`,
+          )
+      }
+    }
   })
 
   it('are found in bounded work, and nothing is thrown, whatever a payload is (P11)', () => {
@@ -355,5 +386,15 @@ describe('fields that the coming law knows', () => {
       assert.deepEqual(checkPropertyPayload(payload, { publishedRequired: true }), [])
       assert.deepEqual(findUnknownFields('property', payload), { misspelled: [], others: 0 })
     }
+  })
+
+  it('are advised on: a UPRN has digits alone, and 12 at most', () => {
+    const about = (uprn: unknown) =>
+      adviseProperty({ ...specProperty, address: { ...specProperty.address, uprn } }, undefined)
+        .filter(({ pointer }) => pointer === '/address/uprn')
+        .map(({ code }) => code)
+    for (const good of [100_023_336_956, '000100023336', null]) assert.deepEqual(about(good), [])
+    for (const bad of ['1234567890123', 1_234_567_890_123, '10-02', 'Tŷ £ 🏠', -1])
+      assert.deepEqual(about(bad), ['out_of_range'], String(bad))
   })
 })

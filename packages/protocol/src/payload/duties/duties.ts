@@ -8,7 +8,7 @@ import type { PayloadAdvice } from '../advise.ts'
 import { saysSomething } from '../category.ts'
 import { priceQualifiers, rentFrequencies } from '../codes.ts'
 import { excludingPassages } from './excluding-words.ts'
-import { unstatedOf } from './material-information.ts'
+import { materialPointers, unstatedOf } from './material-information.ts'
 import { isRecord, memberAt } from '../member-at.ts'
 import { nations, nationsOf } from './postcode-nations.ts'
 import type { Nation } from './postcode-nations.ts'
@@ -104,7 +104,7 @@ export const duties: readonly Duty[] = [
     category: undefined,
     inForceFrom: '2025-04-06T00:00:00+01:00',
     source: 'Digital Markets, Competition and Consumers Act 2024, part 4',
-    pointers: [],
+    pointers: materialPointers,
     sentence: 'An advert to consumers does not leave out material information',
     find: unstatedFindings,
   },

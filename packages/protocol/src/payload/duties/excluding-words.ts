@@ -49,15 +49,15 @@ export function excludingPassage(text: string): string | undefined {
   subjectWord.lastIndex = 0
   let left = closeLooks
   for (let hit = subjectWord.exec(text); hit !== null; hit = subjectWord.exec(text)) {
-    const end = Math.min(text.length, hit.index + ahead)
-    const part = text.slice(Math.max(0, hit.index - behind), end)
+    const end = Math.min(text.length, hit.index + charactersAfter)
+    const part = text.slice(Math.max(0, hit.index - charactersBefore), end)
     if (signal.test(part)) {
       const passage = passageIn(plainPart(part))
       left -= 1
       if (passage !== undefined || left === 0) return passage
     }
-    // What begins before this was seen with enough text behind it.
-    subjectWord.lastIndex = Math.max(subjectWord.lastIndex, end - needed)
+    // A word before this was looked at with enough of the text that follows it.
+    subjectWord.lastIndex = Math.max(subjectWord.lastIndex, end - charactersNeeded)
   }
   return undefined
 }
@@ -68,9 +68,9 @@ const signal =
   /\bn[o0]|\bnever|without|neither|cannot|n(?:['’]|&#39;|&\w+;)?t\b|❌|❎|✖|✗|✘|⛔|🚫|\bun(?:able|suit|avail|welc|accept)|exclud|refus|declin|reject|\bbar|\bban|prohib|forbid|inelig|only|free|childless|\bd?dim\b|\bni\b/i
 
 /** Characters that are looked at before and after a word, and that a later word of the same part needs after it. */
-const behind = 120
-const ahead = 180
-const needed = 90
+const charactersBefore = 120
+const charactersAfter = 180
+const charactersNeeded = 90
 
 function passageIn(part: string): string | undefined {
   for (const pattern of patterns) {

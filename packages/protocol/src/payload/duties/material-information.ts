@@ -91,6 +91,11 @@ const facts: readonly MaterialFact[] = [
   },
 ]
 
+/** Where an advert states each of them, in the order of a warning's pointers. */
+export const materialPointers: readonly string[] = facts.map(
+  ({ paths: [first = []] }) => `/${first.join('/')}`,
+)
+
 /** What a payload does not state. */
 export interface Unstated {
   readonly names: string
@@ -137,10 +142,11 @@ function isStated(payload: unknown, { paths, isStated: states }: MaterialFact): 
 function unstated(missing: number): Unstated {
   const held = known.get(missing)
   if (held !== undefined) return held
-  const lacking = facts.filter((_, index) => Math.floor(missing / 2 ** index) % 2 === 1)
+  const isLacking = (_: unknown, index: number) => Math.floor(missing / 2 ** index) % 2 === 1
+  const lacking = facts.filter(isLacking)
   const made = {
     names: lacking.map(({ name }) => name).join(', '),
-    pointers: lacking.map(({ paths: [first = []] }) => `/${first.join('/')}`),
+    pointers: materialPointers.filter(isLacking),
   }
   if (known.size < knownAtMost) known.set(missing, made)
   return made
