@@ -9,6 +9,7 @@ import type { FeedReading } from '../../src/events/postgres/append/feed-state.ts
 import { feedStateCache } from '../../src/events/postgres/append/feed-state-cache.ts'
 import { feedName } from '../../src/events/feed-key.ts'
 import type { SubjectState } from '../../src/events/append/subject-state.ts'
+import { until } from '../support/until.ts'
 import { batch, draft, feedKey } from './support/drafts.ts'
 
 const key = feedKey()
@@ -65,7 +66,7 @@ const emptyFeed: FeedReading = {
 }
 
 describe('what the cache keeps of a subject', () => {
-  it('has its hashes, and keeps none of the memory that they came in (P11)', () => {
+  it('has its hashes, and keeps none of the memory that they came in (P11)', async () => {
     const remembered = feedStateCache()
     const subjects = 2_000
     collect()
@@ -83,9 +84,12 @@ describe('what the cache keeps of a subject', () => {
       const stamped = { key, reading: emptyFeed, lastPosition: position, offset: 0, stored: [] }
       remembered.record([plan], new Map([[feedName(key), stamped]]), '')
     }
-    collect()
-    const keptBytes = process.memoryUsage().arrayBuffers - beforeBytes
-    assert.ok(keptBytes < subjects * 1_000, `${keptBytes} bytes for ${subjects} subjects`)
+    // V8 gives the memory of buffers back beside the program, some time after a collection.
+    const isGivenBack = () => {
+      collect()
+      return process.memoryUsage().arrayBuffers - beforeBytes < subjects * 1_000
+    }
+    await until(isGivenBack, { what: `less than 1,000 bytes for each of ${subjects} subjects` })
     const last = draft({ subject: `p${subjects}` })
     const row = remembered
       .reading([batch([last])], '')
