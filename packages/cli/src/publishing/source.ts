@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
+import type { ReadStream } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -53,21 +54,29 @@ export async function openSource(
   const stats = statSync(path)
   if (stats.isFile()) return { ...(await describe(path, format, signal, () => undefined)), isStream: false }
   if (stats.isFIFO()) {
-    signal.addEventListener('abort', () => endOpening(path), { once: true })
-    return openStream(createReadStream(path), format, signal)
+    const pipe = createReadStream(path)
+    signal.addEventListener('abort', () => endOpening(path, pipe), { once: true })
+    return openStream(pipe, format, signal)
   }
   // A socket cannot be opened by a path, and has one only as standard input.
   if (stats.isSocket() && path === '/dev/stdin') return openStream(process.stdin, format, signal)
   throw new Refusal(`${plainText(path)} is neither a file nor a named pipe.`)
 }
 
-/** Opening a named pipe that nobody writes to waits in a thread, and the end of the process waits for that: a writer ends it. */
-function endOpening(pipe: string): void {
-  try {
-    closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK))
-  } catch {
-    // Nobody is opening it: it has been read.
-  }
+/**
+ * Opening a named pipe that nobody writes to waits in a thread, and the end of the process waits for that: a writer ends it. The thread
+ * may begin only after the signal, so a writer tries until the pipe is open.
+ */
+function endOpening(path: string, pipe: ReadStream): void {
+  const attempts = setInterval(() => {
+    if (!pipe.pending) return clearInterval(attempts)
+    try {
+      closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK))
+    } catch {
+      // Nobody is opening it yet, or it has been removed.
+    }
+  }, 10)
+  pipe.once('close', () => clearInterval(attempts))
 }
 
 async function openStream(input: Readable, format: Format | undefined, signal: AbortSignal): Promise<Source> {

@@ -1,6 +1,6 @@
 /** `publish` and the signals that end it: where it stopped, what continues it, and who has to go with whom. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -185,6 +185,22 @@ describe('publish, stopped by a signal', () => {
     const { code, stderr } = await ending
     assert.equal(code, 130, stderr)
     assert.match(stderr, /^stopped before anything was sent/m)
+  })
+
+  it('of a named pipe that is not open yet, leaves nothing waiting for a writer (D14)', async () => {
+    const pipe = join(market.folder, 'pipe not open €')
+    execFileSync('mkfifo', [pipe])
+    const source = new URL('../../src/publishing/source.ts', import.meta.url)
+    const program = `import { openSource } from ${JSON.stringify(source.href)}
+      const stop = new AbortController()
+      const opening = openSource(${JSON.stringify(pipe)}, undefined, stop.signal)
+      stop.abort()
+      await opening.catch((error) => console.error(error.name))`
+    const ended = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+      timeout: 10_000,
+    })
+    assert.deepEqual([ended.status, ended.stderr.trim()], [0, 'AbortError'])
   })
 })
 
