@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import {
+  changesModule,
   clientWireModule,
   codeNamesModule,
   codeNamesPhp,
@@ -24,6 +25,7 @@ writeFileSync(new URL('wire.ts', import.meta.url), wireModule())
 writeFileSync(new URL('../../client/src/problem-codes.ts', import.meta.url), problemCodesModule())
 writeFileSync(new URL('../../client/src/wire.ts', import.meta.url), clientWireModule())
 writeFileSync(new URL('../../client/src/listing/code-names.ts', import.meta.url), codeNamesModule())
+writeFileSync(new URL('../../client/src/payload/changes.ts', import.meta.url), changesModule())
 writeFileSync(new URL('../../client/src/payload/payload-types.ts', import.meta.url), payloadTypesModule())
 writeFileSync(
   new URL('../../../examples/php/CodeNames.php', import.meta.url),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import {
+  changesModule,
   clientWireModule,
   codeNamesModule,
   codeNamesPhp,
@@ -18,6 +19,7 @@ const files: readonly (readonly [path: string, text: string])[] = [
   ['packages/protocol/schemas/named-schemas.json', namedSchemasText()],
   ['packages/protocol/schemas/wire.ts', wireModule()],
   ['packages/client/src/wire.ts', clientWireModule()],
+  ['packages/client/src/payload/changes.ts', changesModule()],
   ['packages/client/src/payload/payload-types.ts', payloadTypesModule()],
   ['packages/client/src/problem-codes.ts', problemCodesModule()],
   ['packages/client/src/listing/code-names.ts', codeNamesModule()],
