@@ -1,5 +1,4 @@
 /** `GET /v1/admin/audit`: who changed what, and when (PROTOCOL §12). */
-import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { AuditRow as AuditRowAnswer } from '@property-events/protocol/wire'
 import type { AuditRow, AuditStore } from './audit.ts'
@@ -8,17 +7,19 @@ import { quoteInput } from '../http/requests/echo-text.ts'
 import { readTimeMs, timeSchema } from '../http/requests/time-parameter.ts'
 import { keyIdSchema } from '../http/openapi/parameters.ts'
 import type { Operation } from '../http/operation.ts'
-import { adminOperation } from '../http/admin/admin-operation.ts'
+import { adminOperation } from '../http/admin-operation.ts'
+import { idCursor, listBy } from '../http/listed.ts'
+import { readKeyId } from '../keys/routes/key-path.ts'
 import { askedTenant, readTenantId } from '../keys/routes/keys.ts'
-import { limitSchema, readKeyId, readLimit } from '../http/admin/list-parameters.ts'
 import type { NameStore } from './names/names.ts'
-import type { AdminContext } from '../http/admin/admin-operation.ts'
+import type { AdminContext } from '../http/admin-operation.ts'
 
 interface Context extends AdminContext {
   readonly audit: AuditStore
   readonly names: NameStore
 }
 
+const auditRows = listBy(idCursor)
 const actionPattern = /^[\w.-]{1,100}$/
 
 export function readAudit(context: Context): Operation {
@@ -31,8 +32,7 @@ export function readAudit(context: Context): Operation {
     description:
       'The newest first. Actors are opaque: a key by its id, somebody at the command line by an id that reveals no name, or the service. Repeat with `after` = `next` until `next` is null.',
     query: {
-      limit: limitSchema,
-      after: { type: 'string', format: 'uuid', description: 'The `next` of the previous answer.' },
+      ...auditRows.query,
       tenant: { type: 'string', format: 'uuid', description: 'Only rows of this tenant.' },
       key: keyIdSchema('Only what was done to the key with this id.'),
       action: {
@@ -47,8 +47,7 @@ export function readAudit(context: Context): Operation {
     ok: { description: 'Rows of the audit.', schema: 'AuditRows' },
     problems: ['tenant_not_found'],
     read: (values, errors) => ({
-      limit: readLimit(values, errors),
-      after: readRow(values, errors),
+      ...auditRows.read(values, errors),
       tenantId: readTenantId(values, errors),
       target: readKeyId(values, errors),
       action: readAction(values, errors),
@@ -64,8 +63,7 @@ export function readAudit(context: Context): Operation {
         const errors = [{ parameter: 'after', code: 'not_a_place', message }]
         return refused({ code: 'invalid_parameter', errors })
       }
-      const items = rows.slice(0, limit)
-      const next = rows.length > limit ? (items.at(-1)?.id ?? null) : null
+      const { items, next } = auditRows.page(rows, limit, ({ id }) => id)
       // No tenant sees the names of the people who run the service.
       const isOperator = access.adminScopes.includes('admin:audit')
       const actors = isOperator ? [...new Set(items.map(({ actor }) => actor))] : []
@@ -81,16 +79,6 @@ function rowMembers(
 ): AuditRowAnswer {
   const at = new Date(atMs).toISOString()
   return { id, at, actor, actorName: names.get(actor) ?? null, action, tenantId: tenant, target, detail }
-}
-
-function readRow(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
-  const text = values.get('after')
-  const id = text === undefined ? undefined : parseUuid(text)
-  if (text !== undefined && id === undefined) {
-    const message = `${quoteInput(text)} is not a place in the audit; send the "next" of the previous answer, unchanged.`
-    errors.push({ parameter: 'after', code: 'not_a_place', message })
-  }
-  return id
 }
 
 function readAction(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {

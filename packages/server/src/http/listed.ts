@@ -1,8 +1,10 @@
 /**
- * The operations on erasures, restrictions, holds and the like, which a tenant's keys may add, list, read and end: what all of them have
- * in common. A feature says what is its own: words, schemas, and what its store does.
+ * Resources that are listed page by page. A tenant's keys add, list, read and end erasures, restrictions, holds and the like: these operations
+ * are whole here, and a feature says what is its own: words, schemas, and what its store does. The lists of administration have `limit`,
+ * `items` and filters of their own, so `listBy` gives them the parameters and the page.
  */
 import { parseUuid } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
 import { exampleIds } from '@property-events/protocol/example-ids'
 import type { SchemaName } from '@property-events/protocol/wire'
 import type { Access } from './access.ts'
@@ -11,6 +13,7 @@ import type { Outcome, Refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
 import { keyedOperation } from './keyed-operation.ts'
 import type { RouteWords } from './keyed-operation.ts'
+import type { ParameterSchema } from './openapi/operation-schema.ts'
 import { uuidSchema } from './openapi/parameters.ts'
 import type { Operation, OperationTarget } from './operation.ts'
 import { quoteInput } from './requests/echo-text.ts'
@@ -57,14 +60,8 @@ export function idParams({ one, parameter }: Named, member = '`id`') {
   return { type: 'object', properties: { [parameter]: id } } as const
 }
 
-/** The id in the path of a request that takes no parameters. */
-export function readId(
-  { query, params: [given = ''] }: OperationTarget,
-  { one, parameter }: Named,
-  { limits }: ListContext,
-): string | Refused {
-  const refusal = refusalOfParameters(query, limits.maxParameters)
-  if (refusal !== undefined) return refused(refusal)
+/** The id in a path. */
+export function readId([given = '']: readonly string[], { one, parameter }: Named): string | Refused {
   const id = parseUuid(given)
   if (id !== undefined) return id
   const message = `The id of ${one} must be a UUID: 8-4-4-4-12 hexadecimal digits.`
@@ -117,8 +114,10 @@ export function idOperation(
     params: idParams(things, things.idName),
     method: verb === undefined ? 'GET' : 'POST',
     path: verb === undefined ? path : `${path}/${verb}`,
-    prepare(target) {
-      const id = readId(target, things, context)
+    prepare({ query, params }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      const id = readId(params, things)
       if (typeof id !== 'string') return () => id
       return (_request, access) => given.answer(access, id)
     },
@@ -178,4 +177,76 @@ function readAfter(
     errors.push({ parameter: 'after', code: 'not_a_uuid', message })
   }
   return errors.length > 0 ? refused({ code: 'invalid_parameter', errors }) : after
+}
+
+/** How `after` and `next` of a list of administration name a row. */
+export interface RowCursor<Cursor> {
+  /** Of its text, in the document. */
+  readonly form: { readonly format: 'uuid' } | { readonly pattern: string }
+  readonly parse: (text: string) => Cursor | undefined
+  readonly format: (cursor: Cursor) => string
+}
+
+export const idCursor: RowCursor<string> = {
+  form: { format: 'uuid' },
+  parse: parseUuid,
+  format: (id) => id,
+}
+
+export const positionCursor: RowCursor<number> = {
+  form: { pattern: '^[0-9a-z]{1,11}$' },
+  parse(text) {
+    const position = /^[0-9a-z]{1,11}$/.test(text) ? Number.parseInt(text, 36) : Number.NaN
+    return Number.isSafeInteger(position) ? position : undefined
+  },
+  format: (position) => position.toString(36),
+}
+
+const defaultLimit = 50
+const maxLimit = 200
+const limitSchema: ParameterSchema = {
+  type: 'integer',
+  minimum: 1,
+  maximum: maxLimit,
+  default: defaultLimit,
+  description: 'At most this many items.',
+}
+
+/** `limit`, `after` and a page of one list of administration, for its operation to put together with what else it takes and answers. */
+export function listBy<Cursor>({ form, parse, format }: RowCursor<Cursor>) {
+  const after: ParameterSchema = {
+    type: 'string',
+    ...form,
+    description: 'The `next` of the previous answer, unchanged.',
+  }
+  return {
+    query: { limit: limitSchema, after },
+
+    read(values: ReadonlyMap<string, string>, errors: ProblemError[]) {
+      const limit = readLimit(values, errors)
+      const text = values.get('after')
+      const cursor = text === undefined ? undefined : parse(text)
+      if (text !== undefined && cursor === undefined) {
+        const message = `${quoteInput(text)} is not a place in this list; send the "next" of the previous answer, unchanged and with the same parameters.`
+        errors.push({ parameter: 'after', code: 'not_a_place', message })
+      }
+      return { limit, after: cursor }
+    },
+
+    /** `found`: at most one more than the limit, if there are more. */
+    page<Row>(found: readonly Row[], most: number, cursorOf: (row: Row) => Cursor) {
+      const items = found.slice(0, most)
+      const last = found.length > most ? items.at(-1) : undefined
+      return { items, next: last === undefined ? null : format(cursorOf(last)) }
+    },
+  } as const
+}
+
+function readLimit(values: ReadonlyMap<string, string>, errors: ProblemError[]): number {
+  const text = values.get('limit')
+  if (text === undefined) return defaultLimit
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= maxLimit) return Number(text)
+  const message = `${quoteInput(text)} is not allowed; limit must be a whole number from 1 to ${maxLimit}, in digits.`
+  errors.push({ parameter: 'limit', code: 'not_a_count', message })
+  return defaultLimit
 }

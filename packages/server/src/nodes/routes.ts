@@ -1,8 +1,8 @@
 /** `GET /v1/admin/settings` and `/v1/admin/health`: information for operators about the answering service (PROTOCOL §12.10). */
 import { uncachedAnswer } from '../http/exchange.ts'
 import type { Operation } from '../http/operation.ts'
-import { adminOperation, noParameters } from '../http/admin/admin-operation.ts'
-import type { AdminContext } from '../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../http/admin-operation.ts'
+import type { AdminContext } from '../http/admin-operation.ts'
 import type { Finding, ShownSetting } from './recent-findings.ts'
 
 interface Context extends AdminContext {

@@ -6,10 +6,10 @@ import { refused, uncachedAnswer } from '../http/exchange.ts'
 import { quoteInput } from '../http/requests/echo-text.ts'
 import { readTimeWithin, timeSchema } from '../http/requests/time-parameter.ts'
 import type { Operation } from '../http/operation.ts'
-import { adminOperation } from '../http/admin/admin-operation.ts'
+import { adminOperation } from '../http/admin-operation.ts'
 import { aboutKey, noKey } from '../keys/routes/key-path.ts'
 import { seenKey } from '../keys/access/reach.ts'
-import type { AdminContext } from '../http/admin/admin-operation.ts'
+import type { AdminContext } from '../http/admin-operation.ts'
 import type { KeyStore } from '../keys/key.ts'
 
 interface Context extends AdminContext {

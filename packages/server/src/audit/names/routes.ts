@@ -4,10 +4,10 @@ import { readActorName } from '../../tenants/routes/tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
 import { isNamedActor } from './names.ts'
-import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin-operation.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
 import type { NameStore } from './names.ts'
-import type { AdminContext } from '../../http/admin/admin-operation.ts'
+import type { AdminContext } from '../../http/admin-operation.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 
 interface Context extends AdminContext, BodyContext {

@@ -11,16 +11,16 @@ import { quoteInput } from '../../http/requests/echo-text.ts'
 import { maxKeyBodyBytes, readKeyChange, readNewKey, readRotation } from './key-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
-import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin-operation.ts'
 import { aboutKey, noKey } from './key-path.ts'
 import { noTenant } from '../../tenants/routes/tenant-operation.ts'
 import { refusalOfBranchSets } from './branch-sets.ts'
 import { timeOf } from '../../http/time-of.ts'
 import { keyMembers } from './key-answer.ts'
-import { listOf, listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
+import { listBy, positionCursor } from '../../http/listed.ts'
 import { reachedTenants, refusalOfGiving, seenKey } from '../access/reach.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
-import type { AdminContext } from '../../http/admin/admin-operation.ts'
+import type { AdminContext } from '../../http/admin-operation.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { KeyIssuer } from '../index.ts'
 import type { BranchSetsContext } from './branch-sets.ts'
@@ -33,6 +33,8 @@ export interface KeysContext extends AdminContext, BranchSetsContext, BodyContex
   readonly tenants: TenantStore
 }
 
+const keys = listBy(positionCursor)
+
 export function listKeys(context: KeysContext): Operation {
   return adminOperation(context, {
     method: 'GET',
@@ -43,24 +45,24 @@ export function listKeys(context: KeysContext): Operation {
     description:
       'In order of creation, including those that have ended. `tenant`: those with a grant for it; a key of several tenants must name one. Repeat with `after` = `next` until `next` is null.',
     query: {
-      ...listSchemas,
+      ...keys.query,
       tenant: { type: 'string', format: 'uuid', description: 'Only keys with a grant for this tenant.' },
     },
     ok: { description: 'The keys that the key may see.', schema: 'Keys' },
     problems: ['tenant_not_found'],
     read: (values, errors) => ({
-      ...readListParameters(values, errors),
+      ...keys.read(values, errors),
       tenantId: readTenantId(values, errors),
     }),
-    async answer({ access, parameters: { after, limit, tenantId: asked } }) {
+    async answer({ access, parameters: { after = 0, limit, tenantId: asked } }) {
       const tenantId = askedTenant(access, 'admin:inspect', asked)
       if (typeof tenantId === 'object') return tenantId
       if (tenantId !== undefined && (await context.tenants.findTenant(tenantId)) === undefined)
         return noTenant
       const found = await context.keys.keysAfter({ after, limit: limit + 1, tenantId })
-      const show = ({ record }: { readonly record: KeyRecord }) =>
-        keyMembers(seenKey(access, 'admin:inspect', record) ?? record)
-      return uncachedAnswer(listOf(found, limit, show))
+      const { items, next } = keys.page(found, limit, ({ place }) => place)
+      const shown = items.map(({ record }) => keyMembers(seenKey(access, 'admin:inspect', record) ?? record))
+      return uncachedAnswer({ items: shown, next })
     },
   })
 }

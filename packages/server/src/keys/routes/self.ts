@@ -1,9 +1,9 @@
 /** `GET /v1/admin/self`: the key of the request, and what it may do (PROTOCOL §12). */
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin-operation.ts'
 import { keyMembers } from './key-answer.ts'
-import type { AdminContext } from '../../http/admin/admin-operation.ts'
+import type { AdminContext } from '../../http/admin-operation.ts'
 import type { KeyStore } from '../key.ts'
 
 interface Context extends AdminContext {

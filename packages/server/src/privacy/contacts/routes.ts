@@ -15,9 +15,9 @@ import { jsonAnswer } from '../../reading/routes/answers.ts'
 import { ownBody } from '../../http/answer-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
-import { noParameters } from '../../http/admin/admin-operation.ts'
+import { noParameters } from '../../http/admin-operation.ts'
 import { tenantOperation } from '../../tenants/routes/tenant-operation.ts'
-import { listOf, listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
+import { listBy, positionCursor } from '../../http/listed.ts'
 import { maskedContact } from './mask-contact.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
 import type { AuditStore } from '../../audit/audit.ts'
@@ -54,6 +54,8 @@ export function getMaskedContact(context: Context): Operation {
   })
 }
 
+const history = listBy(positionCursor)
+
 export function readMaskedHistory(context: Context): Operation {
   return tenantOperation(context, {
     method: 'GET',
@@ -62,19 +64,19 @@ export function readMaskedHistory(context: Context): Operation {
     operationId: 'readMaskedHistory',
     summary: 'List the events of a contact, with names and contact details hidden',
     description: 'The oldest first, with everything hidden that names or reaches a person.',
-    query: listSchemas,
+    query: history.query,
     ok: { description: 'Events of the contact.', schema: 'MaskedContacts' },
     problems: ['contact_not_found'],
-    read: readListParameters,
-    async answer({ access, tenant: { tenantId }, params: [, given = ''], parameters: { after, limit } }) {
+    read: history.read,
+    async answer({ access, tenant: { tenantId }, params: [, given = ''], parameters: { after = 0, limit } }) {
       const subjectId = parseUuid(given)
       if (subjectId === undefined) return notUuid()
       const key = { tenantId, feed: 'contact' } as const
       const events = await context.events.readSubject({ key, subjectId, after, limit: limit + 1 })
       if (events.length === 0 && after === 0) return noContact
-      const found = events.map((event) => ({ place: event.sequenceNumber, event }))
       const form = formOf(context, access, 'admin:inspect', tenantId)
-      return uncachedAnswer(listOf(found, limit, ({ event }) => maskedEvent(event, form)))
+      const { items, next } = history.page(events, limit, ({ sequenceNumber }) => sequenceNumber)
+      return uncachedAnswer({ items: items.map((event) => maskedEvent(event, form)), next })
     },
   })
 }

@@ -5,7 +5,7 @@ import { keyIdSchema } from '../../http/openapi/parameters.ts'
 import type { Operation } from '../../http/operation.ts'
 import { publicationSchemas, publicationsAnswer, readPublicationParameters } from './publications-answer.ts'
 import { tenantOperation } from '../../tenants/routes/tenant-operation.ts'
-import { limitSchema, readKeyId, readLimit } from '../../http/admin/list-parameters.ts'
+import { readKeyId } from '../../keys/routes/key-path.ts'
 import type { PublicationStore } from './publication.ts'
 import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
 
@@ -22,17 +22,15 @@ export function listPublications(context: Context): Operation {
     summary: 'List what was published for a tenant',
     description: `By key and minute, the newest first, for ${publicationDaysKept} days: requests, results of their events, warnings by code, and refusals. No value of any payload. Requests are shown within 35 seconds.`,
     query: {
-      limit: limitSchema,
       ...publicationSchemas,
       key: keyIdSchema('Only what the key with this id published.'),
     },
     ok: { description: 'Minutes in which something was published or refused.', schema: 'Publications' },
     read: (values, errors) => ({
-      limit: readLimit(values, errors),
       keyId: readKeyId(values, errors),
       asked: readPublicationParameters(values, errors),
     }),
-    answer: async ({ tenant: { tenantId }, parameters: { keyId, asked, limit } }) =>
-      uncachedAnswer(await publicationsAnswer(context.publications, tenantId, keyId, asked, limit)),
+    answer: async ({ tenant: { tenantId }, parameters: { keyId, asked } }) =>
+      uncachedAnswer(await publicationsAnswer(context.publications, tenantId, keyId, asked)),
   })
 }

@@ -3,20 +3,34 @@ import type { FeedName, ProblemError } from '@property-events/protocol'
 import type { PublicationMinute, Publications } from '@property-events/protocol/wire'
 import { firstKeptMinute } from './publication.ts'
 import type { KeptMinute, PublicationStore } from './publication.ts'
-import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
-import { quoteInput } from '../../http/requests/echo-text.ts'
+import { listBy } from '../../http/listed.ts'
 import { readTimeWithin, timeSchema } from '../../http/requests/time-parameter.ts'
 import type { TimeParameter } from '../../http/requests/time-parameter.ts'
 
+interface MinuteCursor {
+  readonly minute: number
+  readonly feed: FeedName
+  readonly keyId: string
+}
+
+const minutes = listBy<MinuteCursor>({
+  form: { pattern: '^[0-9a-z]{1,8}-[pc]-[0-9A-Za-z]{1,40}$' },
+  parse(text) {
+    const [, minute, feed, keyId] = /^([0-9a-z]{1,8})-([pc])-([0-9A-Za-z]{1,40})$/.exec(text) ?? []
+    if (minute === undefined || keyId === undefined) return undefined
+    const number = Number.parseInt(minute, 36)
+    const isKept = number <= 2 ** 31 - 1
+    return isKept ? { minute: number, feed: feed === 'p' ? 'property' : 'contact', keyId } : undefined
+  },
+  format: ({ minute, feed, keyId }) => `${minute.toString(36)}-${feed === 'property' ? 'p' : 'c'}-${keyId}`,
+})
+
 export const publicationSchemas = {
+  limit: minutes.query.limit,
   from: timeSchema('The first minute, in the forms of `from` of a list. By default 14 days ago.'),
   to: timeSchema('The last minute, in the forms of `to` of a list. By default now.'),
-  after: {
-    type: 'string',
-    pattern: '^[0-9a-z]{1,8}-[pc]-[0-9A-Za-z]{1,40}$',
-    description: 'The `next` of the previous answer, unchanged.',
-  },
-} as const satisfies Readonly<Record<string, ParameterSchema>>
+  after: minutes.query.after,
+} as const
 
 const minuteMs = 60_000
 
@@ -24,13 +38,8 @@ const minuteMs = 60_000
 interface AskedPublications {
   readonly fromMinute: number | undefined
   readonly toMinute: number | undefined
-  readonly before: Place | undefined
-}
-
-interface Place {
-  readonly minute: number
-  readonly feed: FeedName
-  readonly keyId: string
+  readonly after: MinuteCursor | undefined
+  readonly limit: number
 }
 
 export function readPublicationParameters(
@@ -38,9 +47,9 @@ export function readPublicationParameters(
   errors: ProblemError[],
 ): AskedPublications {
   return {
+    ...minutes.read(values, errors),
     fromMinute: readMinute('from', values, errors),
     toMinute: readMinute('to', values, errors),
-    before: readPlace(values, errors),
   }
 }
 
@@ -53,27 +62,14 @@ function readMinute(
   return ms === undefined ? undefined : Math.floor(ms / minuteMs)
 }
 
-function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]): Place | undefined {
-  const text = values.get('after')
-  if (text === undefined) return undefined
-  const [, minute, feed, keyId] = /^([0-9a-z]{1,8})-([pc])-([0-9A-Za-z]{1,40})$/.exec(text) ?? []
-  if (minute !== undefined && keyId !== undefined && Number.parseInt(minute, 36) <= 2 ** 31 - 1) {
-    return { minute: Number.parseInt(minute, 36), feed: feed === 'p' ? 'property' : 'contact', keyId }
-  }
-  const message = `${quoteInput(text)} is not a place in a list; send the "next" of the previous answer, unchanged.`
-  errors.push({ parameter: 'after', code: 'not_a_place', message })
-  return undefined
-}
-
 /** `keyId`: only those of this key. */
 export async function publicationsAnswer(
   store: PublicationStore,
   tenantId: string,
   keyId: string | undefined,
-  { fromMinute = 0, toMinute = Infinity, before: place }: AskedPublications,
-  limit: number,
+  { fromMinute = 0, toMinute = Infinity, after, limit }: AskedPublications,
 ): Promise<Publications> {
-  const before = place && { key: { tenantId, feed: place.feed }, keyId: place.keyId, minute: place.minute }
+  const before = after && { key: { tenantId, feed: after.feed }, keyId: after.keyId, minute: after.minute }
   const nowMs = Date.now()
   const lastMinute = Math.floor(nowMs / minuteMs)
   const found = await store.list({
@@ -85,13 +81,10 @@ export async function publicationsAnswer(
     before,
     limit: limit + 1,
   })
-  const items = found.slice(0, limit)
-  const last = found.length > limit ? items.at(-1) : undefined
-  return { items: items.map(minuteMembers), next: last === undefined ? null : placeText(last) }
-}
-
-function placeText({ minute, key, keyId }: KeptMinute): string {
-  return `${minute.toString(36)}-${key.feed === 'property' ? 'p' : 'c'}-${keyId}`
+  const { items, next } = minutes.page(found, limit, ({ minute, key, keyId: id }) => {
+    return { minute, feed: key.feed, keyId: id }
+  })
+  return { items: items.map(minuteMembers), next }
 }
 
 function minuteMembers(kept: KeptMinute): PublicationMinute {

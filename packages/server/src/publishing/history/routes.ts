@@ -3,7 +3,6 @@ import { publicationDaysKept } from './publication.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import { keyedOperation } from '../../http/keyed-operation.ts'
 import { readQuery } from '../../http/requests/query.ts'
-import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import type { Operation } from '../../http/operation.ts'
 import { publicationSchemas, publicationsAnswer, readPublicationParameters } from './publications-answer.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
@@ -14,11 +13,9 @@ interface Context {
   readonly publications: PublicationStore
 }
 
-const query = { limit: limitSchema, ...publicationSchemas } as const
-
 export function listOwnPublications(context: Context): Operation {
   const rules = {
-    names: Object.keys(query),
+    names: Object.keys(publicationSchemas),
     style: 'own',
     maxParameters: context.limits.maxParameters,
   } as const
@@ -30,20 +27,19 @@ export function listOwnPublications(context: Context): Operation {
     operationId: 'listPublications',
     summary: 'List what this key has published',
     description: `By minute, the newest first, for ${publicationDaysKept} days: requests, results of their events, warnings by code, and refusals with the places and codes of their faults. Requests are shown within 35 seconds.`,
-    query: { type: 'object', properties: query },
+    query: { type: 'object', properties: publicationSchemas },
     ok: { description: 'Minutes in which something was published or refused.', schema: 'Publications' },
 
-    prepare({ query: text }) {
-      const { values, errors: found } = readQuery(text, rules)
+    prepare({ query }) {
+      const { values, errors: found } = readQuery(query, rules)
       const errors = [...found]
-      const limit = readLimit(values, errors)
       const asked = readPublicationParameters(values, errors)
       if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
       return async (_request, { keyId = '', grants }) => {
         const own = grants.filter(({ scopes }) => scopes.some((scope) => scope.endsWith(':publish')))
         const [tenantId, ...others] = new Set(own.map((grant) => grant.tenantId))
         if (tenantId === undefined || others.length > 0) return refused({ code: 'ambiguous_tenant' })
-        return uncachedAnswer(await publicationsAnswer(context.publications, tenantId, keyId, asked, limit))
+        return uncachedAnswer(await publicationsAnswer(context.publications, tenantId, keyId, asked))
       }
     },
   })

@@ -23,7 +23,7 @@ import { readEventRun } from './read-run.ts'
 import type { EventRunContext } from './read-run.ts'
 import { readSnapshot } from './read-snapshot.ts'
 import type { SnapshotContext } from './read-snapshot.ts'
-import { noParameters, paramsOf } from '../../http/admin/admin-operation.ts'
+import { noParameters, paramsOf } from '../../http/admin-operation.ts'
 import {
   noTenant,
   notTenantId,

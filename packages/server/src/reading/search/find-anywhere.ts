@@ -13,11 +13,11 @@ import type { Tenant, TenantCursor } from '../../tenants/tenant.ts'
 import { findProperties, findProperty, searchLimits, searchText } from './find-properties.ts'
 import type { FoundProperty, SearchLimits } from './find-properties.ts'
 import { parseEventJson } from '../../events/event-json.ts'
-import { quoteInput } from '../../http/requests/echo-text.ts'
+import { listBy, positionCursor } from '../../http/listed.ts'
+import type { RowCursor } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminOperation } from '../../http/admin/admin-operation.ts'
+import { adminOperation } from '../../http/admin-operation.ts'
 import { readableTenant } from '../../tenants/routes/tenant-operation.ts'
-import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import { maxSearch, readSearch, searchInTurn } from './properties-routes.ts'
 import type { SearchContext } from './properties-routes.ts'
 import type { LastPublished } from '../../publishing/last-published.ts'
@@ -27,6 +27,8 @@ interface SearchCursor {
   readonly tenant: number
   readonly before: number | undefined
 }
+
+const beginning: SearchCursor = { tenant: 0, before: undefined }
 
 type FoundThing =
   | { readonly kind: 'property'; readonly tenant: Tenant; readonly property: FoundProperty }
@@ -152,7 +154,19 @@ interface Context extends SearchContext {
 }
 
 /** Of a tenant and of a position in its feed. */
-const placePattern = /^([0-9a-z]{1,11})\.([0-9a-z]{0,11})$/
+const cursorPattern = /^([0-9a-z]{1,11})\.([0-9a-z]{0,11})$/
+const searchCursor: RowCursor<SearchCursor> = {
+  form: { pattern: cursorPattern.source },
+  parse(text) {
+    const [, tenantText = '', beforeText = ''] = cursorPattern.exec(text) ?? []
+    const [tenant, before] = [positionCursor.parse(tenantText), positionCursor.parse(beforeText)]
+    const isWhole = tenant !== undefined && (before !== undefined || beforeText === '')
+    return isWhole ? { tenant, before } : undefined
+  },
+  format: ({ tenant, before }) =>
+    `${positionCursor.format(tenant)}.${before === undefined ? '' : positionCursor.format(before)}`,
+}
+const things = listBy(searchCursor)
 
 /** `GET /v1/admin/find`: where something is that was pasted, over all tenants (PROTOCOL §12.12). */
 export function findAnywhere(context: Context): Operation {
@@ -166,22 +180,16 @@ export function findAnywhere(context: Context): Operation {
     description: `\`text\`: a UUID, of a property, contact or event; or a part of an address, postcode or reference of a property, without regard to case, accents, blanks and punctuation. Tenants are searched in the order in which they were created. One call takes half a second at most, and reads ${searchLimits.properties.toLocaleString('en')} properties at most: \`searched\` says how many tenants were searched, of how many, and there may be more although \`items\` has few or none. Ask again with \`after\` = \`next\` until \`next\` is null. A node makes one search at a time.`,
     query: {
       text: { type: 'string', minLength: 1, maxLength: maxSearch, description: 'What is looked for.' },
-      limit: limitSchema,
-      after: {
-        type: 'string',
-        pattern: placePattern.source,
-        description: 'The `next` of the previous answer, unchanged.',
-      },
+      ...things.query,
     },
     required: ['text'],
     ok: { description: 'What was found.', schema: 'FoundThings' },
     problems: ['overloaded'],
     read: (values, errors) => ({
       text: readText(values, errors),
-      after: readPlace(values, errors),
-      limit: readLimit(values, errors),
+      ...things.read(values, errors),
     }),
-    answer({ request, parameters: { text, ...query } }) {
+    answer({ request, parameters: { text, limit, after = beginning } }) {
       const { events, tenants } = context
       const store = {
         events,
@@ -189,6 +197,7 @@ export function findAnywhere(context: Context): Operation {
       }
       const clock = () => performance.now()
       const id = parseUuid(text.trim())
+      const query = { limit, after }
       return searchInTurn(context, request, async () => {
         const found =
           id === undefined
@@ -212,7 +221,7 @@ async function isReadable(context: Context, { tenant }: FoundThing): Promise<boo
 function shownSearch({ found, next, tenants, properties }: FoundAnywhere, of: number): FoundThings {
   return {
     items: found.map(shownThing),
-    next: next === undefined ? null : `${next.tenant.toString(36)}.${next.before?.toString(36) ?? ''}`,
+    next: next === undefined ? null : searchCursor.format(next),
     searched: { tenants, of, properties },
   }
 }
@@ -257,19 +266,4 @@ function readText(values: ReadonlyMap<string, string>, errors: ProblemError[]): 
     return ''
   }
   return readSearch('text', values, errors) ?? ''
-}
-
-function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]): SearchCursor {
-  const text = values.get('after')
-  const start = { tenant: 0, before: undefined }
-  if (text === undefined) return start
-  const [, tenant = '', before = ''] = placePattern.exec(text) ?? []
-  const place = {
-    tenant: Number.parseInt(tenant, 36),
-    before: before === '' ? undefined : Number.parseInt(before, 36),
-  }
-  if (Number.isSafeInteger(place.tenant) && Number.isSafeInteger(place.before ?? 0)) return place
-  const message = `${quoteInput(text)} is not a place in this search; send the "next" of the previous answer, unchanged.`
-  errors.push({ parameter: 'after', code: 'not_a_place', message })
-  return start
 }

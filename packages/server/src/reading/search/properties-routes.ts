@@ -9,7 +9,7 @@ import type { Outcome, Request } from '../../http/exchange.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
 import { tenantOperation } from '../../tenants/routes/tenant-operation.ts'
-import { listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
+import { listBy, positionCursor } from '../../http/listed.ts'
 import type { EventStore } from '../../events/event-log.ts'
 import type { KeyLimits } from '../../http/rate-limit/key-limits.ts'
 import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
@@ -23,6 +23,8 @@ export interface SearchContext extends TenantContext {
 /** Characters of a text that is looked for. */
 export const maxSearch = 100
 
+const properties = listBy(positionCursor)
+
 export function listProperties(context: SearchContext): Operation {
   return tenantOperation(context, {
     method: 'GET',
@@ -32,7 +34,7 @@ export function listProperties(context: SearchContext): Operation {
     summary: 'List the properties of a tenant, or search them',
     description: `By their latest events, the newest first, removed ones included. \`search\`: the one with this \`agent_ref\`, else those whose address, postcode or reference has the text in it, without regard to case, accents, blanks and punctuation. One call looks at ${searchLimits.properties.toLocaleString('en')} properties at most, and for half a second at most: \`searched\` says at how many, and there may be more although \`items\` has few or none. Ask again with \`after\` = \`next\` until \`next\` is null. A node makes one search at a time.`,
     query: {
-      ...listSchemas,
+      ...properties.query,
       search: {
         type: 'string',
         minLength: 1,
@@ -43,10 +45,10 @@ export function listProperties(context: SearchContext): Operation {
     ok: { description: 'Properties.', schema: 'Properties' },
     problems: ['overloaded'],
     read: (values, errors) => ({
-      ...readListParameters(values, errors),
+      ...properties.read(values, errors),
       search: readSearch('search', values, errors),
     }),
-    async answer({ request, tenant: { tenantId }, parameters: { after, limit, search } }) {
+    async answer({ request, tenant: { tenantId }, parameters: { after = 0, limit, search } }) {
       const key = { tenantId, feed: 'property' } as const
       const agentRef = search === undefined ? undefined : parseUuid(search)
       if (agentRef !== undefined) {
@@ -92,7 +94,11 @@ export async function searchInTurn(
 }
 
 function propertiesAnswer({ found, next, searched }: FoundProperties): Outcome {
-  return uncachedAnswer({ items: found, next: next === undefined ? null : next.toString(36), searched })
+  return uncachedAnswer({
+    items: found,
+    next: next === undefined ? null : positionCursor.format(next),
+    searched,
+  })
 }
 
 /** `parameter`: its name. `undefined`: it was not given, or cannot be used. */

@@ -1,19 +1,17 @@
 /** `DELETE /v1/admin/tenants/{tenantId}`, and the certificates of what was deleted (PROTOCOL §12.9). */
-import { parseUuid, uuidV7 } from '@property-events/protocol'
+import { uuidV7 } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { DeletionRefusal, DeletionStore } from './deletion.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
-import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
 import { success } from '../../http/problem/problem.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { lastDayOf } from '../../privacy/hold/hold-answer.ts'
-import { idParams, readId } from '../../http/listed.ts'
+import { idCursor, idParams, listBy, readId } from '../../http/listed.ts'
 import type { Named } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin-operation.ts'
 import { noTenant, tenantOperation } from '../routes/tenant-operation.ts'
-import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import { certificateOf, feedMembers } from './certificate.ts'
 import { actorOf } from '../routes/tenants.ts'
 import type { TenantContext } from '../routes/tenant-operation.ts'
@@ -123,10 +121,15 @@ function noFolder(): Outcome {
 const deletion: Named = { one: 'a deletion', parameter: 'deletionId' }
 
 export function getDeletion(context: Context): Operation {
-  const operation = adminOperation(context, {
+  return adminOperation(context, {
     ...noParameters,
     method: 'GET',
     path: '/deletions/:deletionId',
+    params: idParams(deletion).properties,
+    refusalOfPath(params) {
+      const id = readId(params, deletion)
+      return typeof id === 'string' ? undefined : id
+    },
     need: 'admin:inspect',
     operatorsOnly: true,
     operationId: 'getDeletion',
@@ -135,29 +138,20 @@ export function getDeletion(context: Context): Operation {
       'How far it is, and what was deleted. It is kept for ever, and says nothing personal once its state is `deleted`.',
     ok: { description: 'The certificate.', schema: 'Deletion' },
     problems: ['deletion_not_found'],
-    async answer({ params: [given = ''] }) {
-      const found = await context.deletions.find(parseUuid(given) ?? '')
+    async answer({ params }) {
+      const id = readId(params, deletion)
+      if (typeof id !== 'string') return id
+      const found = await context.deletions.find(id)
       return found === undefined
         ? refused({ code: 'deletion_not_found' })
         : uncachedAnswer(certificateOf(found))
     },
   })
-  return {
-    ...operation,
-    schema: () => ({ ...operation.schema(), params: idParams(deletion) }),
-    prepare(target) {
-      const id = readId({ ...target, query: '' }, deletion, context)
-      return typeof id === 'string' ? operation.prepare(target) : () => id
-    },
-  }
 }
 
+const certificates = listBy(idCursor)
+
 export function listDeletions(context: Context): Operation {
-  const after: ParameterSchema = {
-    type: 'string',
-    format: 'uuid',
-    description: 'The `next` of the previous answer.',
-  }
   return adminOperation(context, {
     method: 'GET',
     path: '/deletions',
@@ -166,26 +160,15 @@ export function listDeletions(context: Context): Operation {
     operationId: 'listDeletions',
     summary: 'List the certificates of deletions',
     description: 'The oldest first. Repeat with `after` = `next` until `next` is null.',
-    query: { limit: limitSchema, after },
+    query: certificates.query,
     ok: { description: 'The certificates.', schema: 'Deletions' },
-    read: (values, errors) => ({ limit: readLimit(values, errors), after: readAfter(values, errors) }),
-    async answer({ parameters: { limit, after: last } }) {
-      const found = await context.deletions.list(last, limit + 1)
-      const items = found.slice(0, limit)
-      const next = found.length > limit ? (items.at(-1)?.deletionId ?? null) : null
+    read: certificates.read,
+    async answer({ parameters: { limit, after } }) {
+      const found = await context.deletions.list(after, limit + 1)
+      const { items, next } = certificates.page(found, limit, ({ deletionId }) => deletionId)
       return uncachedAnswer({ items: items.map(certificateOf), next })
     },
   })
-}
-
-function readAfter(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
-  const text = values.get('after')
-  const id = text === undefined ? undefined : parseUuid(text)
-  if (text !== undefined && id === undefined) {
-    const message = `${quoteInput(text)} is not a place in this list; send the "next" of the previous answer, unchanged.`
-    errors.push({ parameter: 'after', code: 'not_a_place', message })
-  }
-  return id
 }
 
 function readWord<Word extends string>(

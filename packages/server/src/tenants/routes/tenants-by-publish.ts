@@ -1,10 +1,9 @@
 /** Tenants by their last publication, page by page (PROTOCOL §12.2). */
 import { formatTicks, parseUuid } from '@property-events/protocol'
-import type { ProblemError } from '@property-events/protocol'
 import { comesFirst } from '../../publishing/last-published.ts'
 import type { PublishedTenant, LastPublished } from '../../publishing/last-published.ts'
 import type { Tenant, TenantStore } from '../tenant.ts'
-import { quoteInput } from '../../http/requests/echo-text.ts'
+import type { RowCursor } from '../../http/listed.ts'
 
 /** What the order is made from. */
 export interface TenantOrderContext {
@@ -54,21 +53,15 @@ export function lastPublishedAt({ created }: PublishedTenant): string | null {
   return created === 0n ? null : `${formatTicks(created)}Z`
 }
 
-/** `next` of such a list: a time and an id, which stay valid whatever is published meanwhile. */
-export function placeText({ created, tenantId }: PublishedTenant): string {
-  return `${created.toString(16)}.${tenantId}`
-}
-
-export function readPlace(
-  values: ReadonlyMap<string, string>,
-  errors: ProblemError[],
-): PublishedTenant | undefined {
-  const text = values.get('after')
-  if (text === undefined) return undefined
-  const [, created, id = ''] = /^([0-9a-f]{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
-  const tenantId = parseUuid(id)
-  if (created !== undefined && tenantId !== undefined) return { created: BigInt(`0x${created}`), tenantId }
-  const message = `${quoteInput(text)} is not a place in this list; send the "next" of the previous answer, unchanged, with the same order.`
-  errors.push({ parameter: 'after', code: 'not_a_place', message })
-  return undefined
+/** A time and an id, which stay valid whatever is published meanwhile. */
+export const publishCursor: RowCursor<PublishedTenant> = {
+  form: { pattern: '^[0-9a-f]{1,15}\\.[0-9a-f-]{36}$' },
+  parse(text) {
+    const [, created, id = ''] = /^([0-9a-f]{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
+    const tenantId = parseUuid(id)
+    return created === undefined || tenantId === undefined
+      ? undefined
+      : { created: BigInt(`0x${created}`), tenantId }
+  },
+  format: ({ created, tenantId }) => `${created.toString(16)}.${tenantId}`,
 }

@@ -3,7 +3,6 @@ import { hasAtMost } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { randomUUID } from 'node:crypto'
 import { withoutAccents } from '../../reading/search/find-properties.ts'
-import type { PublishedTenant } from '../../publishing/last-published.ts'
 import type { Tenant, TenantCursor } from '../tenant.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
@@ -13,18 +12,11 @@ import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readNewTenant, readTenantChange } from './tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
-import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin-operation.ts'
 import { noTenant, tenantOperation } from './tenant-operation.ts'
-import { listOf, listSchemas, readLimit, readListParameters } from '../../http/admin/list-parameters.ts'
-import type { ListParameters } from '../../http/admin/list-parameters.ts'
+import { listBy, positionCursor } from '../../http/listed.ts'
 import { reachedTenants } from '../../keys/access/reach.ts'
-import {
-  lastPublishOrder,
-  lastPublishedAt,
-  placeText,
-  readPlace,
-  tenantsByPublish,
-} from './tenants-by-publish.ts'
+import { lastPublishOrder, lastPublishedAt, publishCursor, tenantsByPublish } from './tenants-by-publish.ts'
 import type { OrderedTenant, TenantOrderContext } from './tenants-by-publish.ts'
 import { newTenantMembers, tenantView } from './tenant-answer.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
@@ -39,6 +31,9 @@ const maxSearch = 100
 /** The number of tenants read at a time during a search. */
 const stepOfSearch = 1_000
 
+const byCreation = listBy(positionCursor)
+const byPublish = listBy(publishCursor)
+
 export function listTenants(context: Context): Operation {
   return adminOperation(context, {
     method: 'GET',
@@ -49,8 +44,8 @@ export function listTenants(context: Context): Operation {
     description:
       'In order of creation; with `order=lastPublish` those that published last come first, each with `lastPublishedAt`, as of some seconds ago. `search`: those whose name, reference or id has the text in it, without regard to case and accents. Repeat with `after` = `next` until `next` is null.',
     query: {
-      limit: listSchemas.limit,
-      after: { ...listSchemas.after, pattern: '^[0-9a-z.-]{1,60}$' },
+      limit: byCreation.query.limit,
+      after: { ...byCreation.query.after, pattern: '^[0-9a-z.-]{1,60}$' },
       order: {
         type: 'string',
         enum: ['created', lastPublishOrder],
@@ -71,40 +66,31 @@ export function listTenants(context: Context): Operation {
       const matches = ({ tenant }: TenantCursor): boolean =>
         (reached === undefined || reached.includes(tenant.tenantId)) && isFound(tenant, parameters.search)
       const plain = reached === undefined && parameters.search === undefined
+      const { limit } = parameters
       if (parameters.order !== 'created') {
-        const { limit, place } = parameters
         const all = { after: 0, limit: Number.MAX_SAFE_INTEGER }
         const wanted = plain ? undefined : byId(await tenantsWith(context, all, matches))
-        return orderedAnswer(context, await tenantsByPublish(context, place, limit, wanted), limit)
+        return orderedAnswer(context, await tenantsByPublish(context, parameters.after, limit, wanted), limit)
       }
-      const found = await tenantsWith(context, parameters, plain ? undefined : matches)
-      const show = await tenantView(
-        context,
-        found.map(({ tenant }) => tenant),
-      )
-      return uncachedAnswer(listOf(found, parameters.limit, ({ tenant }) => show(tenant)))
+      const { after = 0 } = parameters
+      const found = await tenantsWith(context, { after, limit }, plain ? undefined : matches)
+      const { items, next } = byCreation.page(found, limit, ({ place }) => place)
+      const tenants = items.map(({ tenant }) => tenant)
+      const show = await tenantView(context, tenants)
+      return uncachedAnswer({ items: tenants.map(show), next })
     },
   })
 }
 
-interface TenantsQuery extends ListParameters {
-  readonly search: string | undefined
-  readonly order: 'created' | typeof lastPublishOrder
-  /** Its place in the order of publication. */
-  readonly place: PublishedTenant | undefined
-}
-
-function readTenantsQuery(values: ReadonlyMap<string, string>, errors: ProblemError[]): TenantsQuery {
+function readTenantsQuery(values: ReadonlyMap<string, string>, errors: ProblemError[]) {
   const search = readSearch(values, errors)
   const order = values.get('order') ?? 'created'
-  if (order === lastPublishOrder) {
-    return { limit: readLimit(values, errors), after: 0, place: readPlace(values, errors), search, order }
-  }
+  if (order === lastPublishOrder) return { ...byPublish.read(values, errors), search, order } as const
   if (order !== 'created') {
     const message = `${quoteInput(order)} is not allowed; order must be created or ${lastPublishOrder}.`
     errors.push({ parameter: 'order', code: 'not_allowed', message })
   }
-  return { ...readListParameters(values, errors), search, order: 'created', place: undefined }
+  return { ...byCreation.read(values, errors), search, order: 'created' } as const
 }
 
 function byId(found: readonly TenantCursor[]): ReadonlyMap<string, Tenant> {
@@ -116,14 +102,13 @@ async function orderedAnswer(
   found: readonly OrderedTenant[],
   limit: number,
 ): Promise<Outcome> {
-  const items = found.slice(0, limit)
-  const last = found.length > limit ? items.at(-1) : undefined
+  const { items, next } = byPublish.page(found, limit, ({ created, tenantId }) => ({ created, tenantId }))
   const show = await tenantView(
     context,
     items.map(({ tenant }) => tenant),
   )
   const shown = items.map((one) => ({ ...show(one.tenant), lastPublishedAt: lastPublishedAt(one) }))
-  return uncachedAnswer({ items: shown, next: last === undefined ? null : placeText(last) })
+  return uncachedAnswer({ items: shown, next })
 }
 
 /**
@@ -132,7 +117,7 @@ async function orderedAnswer(
  */
 async function tenantsWith(
   { tenants }: Context,
-  { after, limit }: ListParameters,
+  { after, limit }: { readonly after: number; readonly limit: number },
   matches: ((item: TenantCursor) => boolean) | undefined,
 ): Promise<readonly TenantCursor[]> {
   if (matches === undefined) return tenants.tenantsAfter(after, limit + 1)
