@@ -219,22 +219,24 @@ export function listBy<Cursor>({ form, parse, format }: RowCursor<Cursor>) {
     ...form,
     description: 'The `next` of the previous answer, unchanged.',
   }
+  const parseAfter = (values: ReadonlyMap<string, string>, errors: ProblemError[]): Cursor | undefined => {
+    const text = values.get('after')
+    const cursor = text === undefined ? undefined : parse(text)
+    if (text !== undefined && cursor === undefined) {
+      const message = `${quoteInput(text)} is not a place in this list; send the "next" of the previous answer, unchanged and with the same parameters.`
+      errors.push({ parameter: 'after', code: 'not_a_place', message })
+    }
+    return cursor
+  }
   return {
     query: { limit: limitSchema, after },
-
-    read(values: ReadonlyMap<string, string>, errors: ProblemError[]) {
-      const limit = readLimit(values, errors)
-      const text = values.get('after')
-      const cursor = text === undefined ? undefined : parse(text)
-      if (text !== undefined && cursor === undefined) {
-        const message = `${quoteInput(text)} is not a place in this list; send the "next" of the previous answer, unchanged and with the same parameters.`
-        errors.push({ parameter: 'after', code: 'not_a_place', message })
-      }
-      return { limit, after: cursor }
+    /** Alone, for a list without `limit`. */
+    parseAfter,
+    read: (values: ReadonlyMap<string, string>, errors: ProblemError[]) => {
+      return { limit: readLimit(values, errors), after: parseAfter(values, errors) }
     },
-
     /** `found`: at most one more than the limit, if there are more. */
-    page<Row>(found: readonly Row[], most: number, cursorOf: (row: Row) => Cursor) {
+    page: <Row>(found: readonly Row[], most: number, cursorOf: (row: Row) => Cursor) => {
       const items = found.slice(0, most)
       const last = found.length > most ? items.at(-1) : undefined
       return { items, next: last === undefined ? null : format(cursorOf(last)) }

@@ -8,7 +8,8 @@ import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
 import { keyIdSchema } from '../../http/openapi/parameters.ts'
 import { keyedOperation } from '../../http/keyed-operation.ts'
-import { quoteInput } from '../../http/requests/echo-text.ts'
+import { listBy } from '../../http/listed.ts'
+import type { RowCursor } from '../../http/listed.ts'
 import { readQuery } from '../../http/requests/query.ts'
 import { readTimeMs, timeSchema } from '../../http/requests/time-parameter.ts'
 import type { Operation, OperationTarget } from '../../http/operation.ts'
@@ -21,7 +22,19 @@ interface Context {
 }
 
 const names = ['from', 'to', 'after'] as const
-const placePattern = /^(all|numbers)\.([0-9]{1,9})\.([0-9]{1,9})$/
+
+const views = ['all', 'numbers'] as const
+const cursorPattern = /^(all|numbers)\.([0-9]{1,9})\.([0-9]{1,9})$/
+const disclosureCursor: RowCursor<DisclosureCursor> = {
+  form: { pattern: cursorPattern.source },
+  parse(text) {
+    const [, word, hour, block] = cursorPattern.exec(text) ?? []
+    const view = views.find((one) => one === word)
+    return view === undefined ? undefined : { view, hour: Number(hour), block: Number(block) }
+  },
+  format: ({ view, hour, block }) => `${view}.${hour}.${block}`,
+}
+const disclosures = listBy(disclosureCursor)
 
 export function getExposure(context: Context): Operation {
   return keyedOperation({
@@ -44,11 +57,7 @@ export function getExposure(context: Context): Operation {
         to: timeSchema(
           'Sent until this time, which is included, in the forms of `to` of a list; by default, until now.',
         ),
-        after: {
-          type: 'string',
-          pattern: placePattern.source,
-          description: 'The `next` of the previous answer.',
-        },
+        after: disclosures.query.after,
       },
     },
     ok: { description: 'The contacts.', schema: 'Exposure' },
@@ -74,7 +83,7 @@ export function getExposure(context: Context): Operation {
           ...timesAnswer(span),
           contacts: page.contacts.map(contactAnswer),
           unknownTimes: page.unknown.map(timesAnswer),
-          next: page.next === undefined ? null : textOf(page.next),
+          next: page.next === undefined ? null : disclosureCursor.format(page.next),
         })
       }
     },
@@ -101,26 +110,9 @@ function readAsked({ query }: OperationTarget, { limits: { maxParameters } }: Co
     readTimeMs('from', reading.values, errors),
     readTimeMs('to', reading.values, errors),
   ]
-  const written = reading.values.get('after')
-  const after = written === undefined ? undefined : placeOf(written)
-  if (written !== undefined && after === undefined) {
-    const message = `${quoteInput(written)} is not the \`next\` of an answer.`
-    errors.push({ parameter: 'after', code: 'not_a_place', message })
-  }
+  const after = disclosures.parseAfter(reading.values, errors)
   if (errors.length > 0) return refused({ code: 'invalid_parameter', errors })
   return { fromMs, toMs, after }
-}
-
-const views = ['all', 'numbers'] as const
-
-function textOf({ view, hour, block }: DisclosureCursor): string {
-  return `${view}.${hour}.${block}`
-}
-
-function placeOf(written: string): DisclosureCursor | undefined {
-  const [, word, hour, block] = placePattern.exec(written) ?? []
-  const view = views.find((one) => one === word)
-  return view === undefined ? undefined : { view, hour: Number(hour), block: Number(block) }
 }
 
 function timesAnswer({ fromMs, toMs }: TimeSpan): UnknownTime {
