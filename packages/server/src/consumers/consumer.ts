@@ -124,7 +124,7 @@ export interface ConsumerResult {
   readonly resultMs: number
 }
 
-/** A change of outcome or address in what a consumer reports about a property. */
+/** A change of outcome or address in what a consumer reports about a property, or the first report after it was withdrawn or published again. */
 export type ResultChange = Omit<ConsumerResult, 'message'>
 
 /**

@@ -1,5 +1,5 @@
 /** Who has seen what, in a database: what consumers were sent is in read-log.ts; here, what they say and what they were refused. */
-import { versionsAt } from '../events/version-at.ts'
+import { isOtherListing, versionsAt } from '../events/version-at.ts'
 import type { VersionRow } from '../events/version-at.ts'
 import { among, defineWrite, feedNumbers, noteLockWaitMs } from '../sql/database.ts'
 import { rowsFrom, statement, uuidOf } from '../sql/database.ts'
@@ -146,12 +146,14 @@ const putResults = defineWrite(
 )
 
 async function putKnown(tx: Transaction, given: readonly ConsumerResult[]): Promise<readonly WentLive[]> {
-  const versions = new Map((await tx.rows(versionsAt(given))).map((row) => [row.at, row]))
   const kept = new Map<string, ConsumerResult>()
   for (const row of await tx.rows(resultsGiven(JSON.stringify(given.map(placeOfResult))))) {
     const result = resultOf(row)
     kept.set(textOf(result), result)
   }
+  const asked = given.map((one) => ({ ...one, since: kept.get(textOf(one))?.sequenceNumber ?? 0 }))
+  const versions = new Map((await tx.rows(versionsAt(asked))).map((row) => [row.at, row]))
+  const earlier = new Map<string, number | null>()
   const changed = new Map<string, ConsumerResult>()
   const changes: ConsumerResult[] = []
   const live: WentLive[] = []
@@ -163,7 +165,9 @@ async function putKnown(tx: Transaction, given: readonly ConsumerResult[]): Prom
     if (result === undefined) continue
     kept.set(text, result)
     changed.set(text, result)
-    if (isResultChange(result, before)) changes.push(result)
+    const isOther = version !== undefined && isOtherListing(version, earlier.get(text) ?? version.earlier)
+    if (isOther || isResultChange(result, before)) changes.push(result)
+    earlier.set(text, version?.sequence ?? null)
     const publishedMs = latestMs(result, version)
     if (publishedMs === undefined || !saysLiveAnew(result, before)) continue
     live.push({ keyId: result.keyId, name: result.name, afterMs: result.resultMs - publishedMs })

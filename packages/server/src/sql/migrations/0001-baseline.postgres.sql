@@ -612,7 +612,8 @@ CREATE TABLE consumer_result (
   PRIMARY KEY (tenant, subject, key_id, name)
 );
 
--- The same as a log, for some months: a row for each change of outcome or address.
+-- The same as a log, for some months: a row for each change of outcome or address, and for the first report after the
+-- property was withdrawn or published again.
 CREATE TABLE consumer_result_change (
   tenant uuid NOT NULL,
   subject uuid NOT NULL,           -- agent_ref

@@ -616,7 +616,8 @@ CREATE TABLE consumer_result (
   PRIMARY KEY (tenant, subject, key_id, name)
 ) STRICT, WITHOUT ROWID;
 
--- The same as a log, for some months: a row for each change of outcome or address.
+-- The same as a log, for some months: a row for each change of outcome or address, and for the first report after the
+-- property was withdrawn or published again.
 CREATE TABLE consumer_result_change (
   tenant TEXT NOT NULL,
   subject BLOB NOT NULL,           -- agent_ref, 16 bytes

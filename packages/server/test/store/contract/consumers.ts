@@ -4,7 +4,7 @@ import { mostRanges, namedConsumersPerFeed, refusalPauseMs } from '../../../src/
 import type { ConsumerResult, ResultChange, StoredRead, NewRead } from '../../../src/consumers/consumer.ts'
 import type { NumberRange } from '../../../src/privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
-import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
+import { draft, feedKey, removal, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { erase, subject } from '../support/erasing.ts'
 import { list, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
@@ -375,6 +375,37 @@ export function consumersContract(factory: StoreFactory): void {
         house.filter(({ resultMs }) => resultMs >= 1_500),
       )
       assert.deepEqual(await store.consumers.results(tenantA, uuid('house')), results)
+    })
+
+    it('logs the first report after a withdrawal, though outcome and address are as before (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      const house = (text: string) => draft({ subject: 'house', text })
+      const drafts = [house('Tŷ £300'), house('pris newydd'), removal({ subject: 'house' }), house('Tŷ £300')]
+      await publish(store, [...drafts, draft({ subject: 'garden' })], { key: properties })
+      const say = (sequenceNumber: number, resultMs: number, name?: string) =>
+        result({ sequenceNumber, resultMs, ...(name === undefined ? {} : { name }) })
+      // 3 is the removal, 4 the publication after it. One site reports each number at once, the other only what it shows.
+      await store.consumers.putResults([
+        say(1, 10),
+        say(2, 20),
+        say(3, 30),
+        say(3, 35),
+        say(4, 40),
+        say(5, 50),
+      ])
+      await store.consumers.putResults([say(1, 10, 'other'), say(2, 20, 'other')])
+      await store.consumers.putResults([say(4, 40, 'other'), say(4, 45, 'other')])
+      const log = await store.consumers.resultChanges(tenantA, uuid('house'))
+      assert.deepEqual(
+        log.map(({ name, sequenceNumber, resultMs }) => [name, sequenceNumber, resultMs]),
+        [
+          ['other', 1, 10],
+          ['other', 4, 40],
+          ['website', 1, 10],
+          ['website', 3, 30],
+          ['website', 4, 40],
+        ],
+      )
     })
 
     it('logs a change once that two nodes report at once (D28)', async () => {
