@@ -293,6 +293,34 @@ describe('wording that shuts people out', () => {
     assert.deepEqual(alarms, [])
   })
 
+  it('is found by each word of the subject, at the beginning and at the end of a text of any kind', () => {
+    const words =
+      'dss d.s.s. D/S/S dhss dwp benefits uc lha hb children kids babies infants toddlers newborns teenagers youngsters families'
+    for (const word of [...words.split(' '), 'universal credit', 'housing allowance', 'social security']) {
+      for (const text of [
+        `no ${word}`,
+        `Tŷ â gardd 🏠 – £900, dim mwg; no ${word}`,
+        `no ${word}. ${'Braf. '.repeat(200)}`,
+      ]) {
+        assert.deepEqual(codes(details({ summary: text })), ['/details/summary tenant_excluded'], text)
+      }
+    }
+    for (const text of [
+      'DSS no',
+      'uc: no',
+      'hb not accepted',
+      'Adults only',
+      'over 18s only',
+      'No under 18s',
+      'No 👶',
+      'dim plant',
+      'No council tenants',
+      "Restaurants don't matter, we won't accept children",
+    ]) {
+      assert.deepEqual(codes(details({ summary: text })), ['/details/summary tenant_excluded'], text)
+    }
+  })
+
   it('quotes the passage without markup', () => {
     const [first] = told(details({ description: '<p>Braf.</p><p>Sorry, <b>no</b>&nbsp;pets or DSS.</p>' }))
     assert.match(
