@@ -27,8 +27,8 @@ export type {
   TenantMark,
 } from './live/follow-options.ts'
 export type { Transport } from './live/transports.ts'
-export { changes } from './payload/changes.ts'
-export type { PayloadChange } from './payload/changes.ts'
+export { changes, versionChanges } from './payload/changes.ts'
+export type { PayloadChange, VersionChanges } from './payload/changes.ts'
 export { readContactPayload } from './payload/contact.ts'
 export type { Contact } from './payload/contact.ts'
 export { readPropertyPayload } from './payload/property.ts'

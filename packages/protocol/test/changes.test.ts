@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { changes } from '../src/index.ts'
+import { changes, versionChanges } from '../src/index.ts'
 import type { PayloadChange } from '../src/index.ts'
 
 const isLong = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
@@ -181,5 +181,40 @@ describe('the changes between two payloads', () => {
     assert.equal(changes(before, after).length, 100_000)
     // Each with each would be 10 thousand million comparisons.
     assert.ok(performance.now() - startedMs < 8_000)
+  })
+})
+
+describe('what a version changed', () => {
+  const home = '7d1c3a54-5c1e-4c4f-8e0b-6a1f0e9b2c33'
+  const shown = JSON.stringify({ agent_ref: home, published: true, price: '£1' })
+  const reduced = (state: string) => `{"agent_ref":"${home}","published":false,"${state}":true}`
+
+  it('is said only where both payloads are there, and otherwise why it is not (D17)', () => {
+    const absent = (before: string | undefined, payload: string) => {
+      const { changes: found, changesAbsent } = versionChanges(before, payload)
+      assert.equal(found, null)
+      return changesAbsent
+    }
+    assert.equal(absent(undefined, shown), 'first_version')
+    for (const state of ['erased', 'thinned']) {
+      assert.equal(absent(shown, reduced(state)), state)
+      assert.equal(absent(reduced(state), shown), state)
+      assert.equal(absent(reduced('thinned'), reduced(state)), state)
+    }
+    for (const odd of ['', 'null', '[1]', '"text"', '{']) {
+      assert.equal(absent(odd, shown), 'not_an_object')
+      assert.equal(absent(shown, odd), 'not_an_object')
+    }
+  })
+
+  it('is the list of changes, for a removal and for a member of the agency named erased as well', () => {
+    const removed = JSON.stringify({ agent_ref: home, published: false, price: '£1', erased: true })
+    assert.deepEqual(versionChanges(shown, removed), {
+      changes: [
+        { pointer: '/published', from: true, to: false },
+        { pointer: '/erased', to: true },
+      ],
+    })
+    assert.deepEqual(versionChanges(shown, shown), { changes: [] })
   })
 })

@@ -2,6 +2,8 @@
 import type { Client, FeedEvent } from '@property-events/client'
 import { listing } from '@property-events/client/listing'
 import type { Listing, ListingPrice } from '@property-events/client/listing'
+import { changes, reductionOf, versionChanges } from '@property-events/protocol'
+import type { VersionChanges } from '@property-events/protocol'
 import type { Style } from '../terminal-style.ts'
 import { plainText } from '../terminal-text.ts'
 import { timeText } from '../timestamp-option.ts'
@@ -10,7 +12,7 @@ import { timeText } from '../timestamp-option.ts'
 type EarlierState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'none' }
-  | { readonly kind: 'listing'; readonly listing: Listing }
+  | { readonly kind: 'version'; readonly payload: string }
 
 /** What an event shows of its property. */
 interface EventSummary {
@@ -43,16 +45,22 @@ function listingOf({ payload }: FeedEvent): Listing | undefined {
   return payload === '' ? undefined : listing(payload)
 }
 
+/** What differs from the version before; of a contact, and of an earlier version that was not read, nothing is said. */
+export function changesIn(event: FeedEvent, before: EarlierState): Partial<VersionChanges> {
+  if (before.kind === 'unknown') return {}
+  return versionChanges(before.kind === 'none' ? undefined : before.payload, event.payload)
+}
+
 /** Address, price and what changed; `undefined` for a contact, of whom nothing is shown. */
 export function shownOf(event: FeedEvent, before: EarlierState): EventSummary | undefined {
   if (!event.eventTypeShortCode.startsWith('Property')) return undefined
   const now = listingOf(event)
   // What was erased or came without a payload is still somewhere.
-  const seen = now ?? (before.kind === 'listing' ? before.listing : undefined)
+  const seen = now ?? (before.kind === 'version' ? listing(before.payload) : undefined)
   return {
     address: seen?.address.display ?? null,
     price: seen?.price.text ?? null,
-    changes: changesOf(now, before),
+    changes: changesOf(event, now, before),
   }
 }
 
@@ -89,16 +97,23 @@ export function eventLines(event: FeedEvent, before: EarlierState, style: Style,
   )
 }
 
-function changesOf(now: Listing | undefined, before: EarlierState): readonly string[] {
-  if (now === undefined) return ['payload erased']
-  if (before.kind === 'unknown') return now.removalReason === null ? [] : [now.removalReason]
+const reducedWords = { erased: 'payload erased', thinned: 'payload removed by retention' } as const
+
+function changesOf(event: FeedEvent, now: Listing | undefined, before: EarlierState): readonly string[] {
+  if (now === undefined) return [reducedWords.erased]
+  const gone = reductionOf(event.payload)
+  if (gone !== undefined) return [reducedWords[gone]]
+  const found = changesIn(event, before).changes
+  const was = before.kind === 'version' && found ? listing(before.payload) : undefined
   if (before.kind === 'none') return ['new']
-  const changes = [
+  if (was === undefined || !found) return now.removalReason === null ? [] : [now.removalReason]
+  const phrases = [
     ...(now.published === false ? [now.removalReason ?? 'off the market'] : []),
-    ...(before.listing.published === false && now.published === true ? ['back on the market'] : []),
-    ...listingChanges(before.listing, now),
+    ...(was.published === false && now.published === true ? ['back on the market'] : []),
+    ...listingPhrases(was, now),
   ]
-  return changes.length === 0 ? ['details'] : changes
+  if (phrases.length > 0) return phrases
+  return found.length === 0 ? ['the same again'] : ['details']
 }
 
 function colourOf(code: string, style: Style): (text: string) => string {
@@ -143,26 +158,49 @@ function wrapped(text: string, width: number): readonly string[] {
   return line === '' ? lines : [...lines, line]
 }
 
-/** Short phrases, those that readers care about most first; empty where nothing that a listing shows has changed. */
-function listingChanges(before: Listing, after: Listing): readonly string[] {
-  return [
-    priceChange(before.price, after.price),
-    moved('', before.status?.name, after.status?.name),
-    moved('address ', before.address.display, after.address.display),
-    counted('photograph', before.photographs.length, after.photographs.length),
-    counted('floor plan', before.floorPlans.length, after.floorPlans.length),
-    moved('bedrooms ', before.bedrooms, after.bedrooms),
-    moved('available ', before.availableOn, after.availableOn),
-    moved('energy ', before.energyRating?.name, after.energyRating?.name),
-    before.summary.text === after.summary.text ? undefined : 'summary',
-    before.description.text === after.description.text ? undefined : 'description',
-    sameUrls(before, after) ? undefined : 'other photographs',
-  ].filter((phrase) => phrase !== undefined)
+type Fact = string | number | null | readonly string[]
+
+/** What a line says of a listing, those facts first that readers care about most. */
+const facts: Readonly<Record<string, (listing: Listing) => Fact>> = {
+  price: ({ price }) => price.text,
+  status: ({ status }) => status?.name ?? null,
+  address: ({ address }) => address.display,
+  photograph: ({ photographs }) => photographs.map(({ url }) => url),
+  'floor plan': ({ floorPlans }) => floorPlans.map(({ url }) => url),
+  bedrooms: ({ bedrooms }) => bedrooms,
+  available: ({ availableOn }) => availableOn,
+  energy: ({ energyRating }) => energyRating?.name ?? null,
+  summary: ({ summary }) => summary.text,
+  description: ({ description }) => description.text,
+}
+
+/** Short phrases; empty where nothing that a line says has changed. */
+function listingPhrases(before: Listing, after: Listing): readonly string[] {
+  const read = (one: Listing) =>
+    Object.fromEntries(Object.entries(facts).map(([name, of]) => [name, of(one)]))
+  const [was, is] = [read(before), read(after)]
+  const changed = new Set(changes(was, is).map(({ pointer }) => pointer.split('/')[1]))
+  return Object.keys(facts)
+    .filter((name) => changed.has(name))
+    .map((name) =>
+      name === 'price'
+        ? priceChange(before.price, after.price)
+        : phraseOf(name, was[name] ?? null, is[name] ?? null),
+    )
+}
+
+function phraseOf(name: string, before: Fact, after: Fact): string {
+  if (typeof before === 'object' && typeof after === 'object' && before !== null && after !== null) {
+    const [old, now] = [before.length, after.length]
+    return old === now ? `other ${name}s` : `${old} → ${now} ${name}${now === 1 ? '' : 's'}`
+  }
+  if (name === 'summary' || name === 'description') return name
+  const values = `${String(before ?? 'none')} → ${String(after ?? 'none')}`
+  return name === 'status' ? values : `${name} ${values}`
 }
 
 /** `price 450,000 → 435,000`; with the whole texts where more than the amount has changed, as from a price to POA. */
-function priceChange(before: ListingPrice, after: ListingPrice): string | undefined {
-  if (before.text === after.text) return undefined
+function priceChange(before: ListingPrice, after: ListingPrice): string {
   const isAmount = before.amount !== null && after.amount !== null
   const frame = ({ text, amount }: ListingPrice) => text?.replace(amountText(amount), '#')
   if (isAmount && frame(before) === frame(after)) {
@@ -178,24 +216,7 @@ function amountText(amount: number | null): string {
   return `£${(amount ?? 0).toLocaleString('en-GB', digits)}`
 }
 
-type ListingValue = string | number | null | undefined
-
-function moved(what: string, before: ListingValue, after: ListingValue): string | undefined {
-  if ((before ?? null) === (after ?? null)) return undefined
-  return `${what}${before ?? 'none'} → ${after ?? 'none'}`
-}
-
-function counted(what: string, before: number, after: number): string | undefined {
-  if (before === after) return undefined
-  return `${before} → ${after} ${what}${after === 1 ? '' : 's'}`
-}
-
-/** Where their number differs, that is said already. */
-function sameUrls({ photographs: before }: Listing, { photographs: after }: Listing): boolean {
-  return before.length !== after.length || before.every(({ url }, index) => url === after[index]?.url)
-}
-
-/** Listings in memory, some 10 kB each. */
+/** Payloads in memory, some 5 kB each. */
 const keptAtMost = 2_000
 
 /** Versions of a property that are looked through: a page of its history. */
@@ -210,23 +231,23 @@ interface EarlierListings {
 
 export function earlierListings(client: Pick<Client, 'history'>): EarlierListings {
   /** By `agent_ref`; the oldest are dropped first. */
-  const listings = new Map<string, Listing>()
+  const payloads = new Map<string, string>()
   return {
     async before(event, { readsHistory }) {
       const now = listingOf(event)
       const reference = now?.reference ?? undefined
       if (reference === undefined) return { kind: 'unknown' }
-      const earlier = listings.get(reference)
-      if (earlier !== undefined) return { kind: 'listing', listing: earlier }
+      const payload = payloads.get(reference)
+      if (payload !== undefined) return { kind: 'version', payload }
       return readsHistory ? fromHistory(client, reference, event.sequenceNumber) : { kind: 'unknown' }
     },
     note(event) {
       const now = listingOf(event)
       if (now?.reference === undefined || now.reference === null) return
-      listings.delete(now.reference)
-      listings.set(now.reference, now)
-      const [oldest] = listings.keys()
-      if (listings.size > keptAtMost && oldest !== undefined) listings.delete(oldest)
+      payloads.delete(now.reference)
+      payloads.set(now.reference, event.payload)
+      const [oldest] = payloads.keys()
+      if (payloads.size > keptAtMost && oldest !== undefined) payloads.delete(oldest)
     },
   }
 }
@@ -245,6 +266,5 @@ async function fromHistory(
     earlier = event
   }
   if (earlier === undefined) return { kind: 'none' }
-  const found = earlier.payload === '' ? undefined : listing(earlier.payload)
-  return found === undefined ? { kind: 'unknown' } : { kind: 'listing', listing: found }
+  return earlier.payload === '' ? { kind: 'unknown' } : { kind: 'version', payload: earlier.payload }
 }

@@ -15,7 +15,7 @@ import { addNote } from '../help/help-text.ts'
 import type { Output } from '../output.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { outageNotices } from '../sync/outage.ts'
-import { earlierListings, eventLines, isNarrow, shownOf } from './event-line.ts'
+import { changesIn, earlierListings, eventLines, isNarrow, shownOf } from './event-line.ts'
 
 export function addEvents(program: Command, context: CommandContext): void {
   const events = program.command('events').description('read events of a running service, or erase one')
@@ -139,7 +139,7 @@ function addTail(events: Command, context: CommandContext): void {
     command,
     'A line has the number, the time (UTC), the type, the address, the price and what changed; on a narrow terminal what changed ' +
       'is on the line below. To find that, the command requests the version before, unless more than 50 events come in a ' +
-      'second. Nothing personal is shown of contacts. --json has whole events, with address, price and changes of properties in "shown".',
+      'second. Nothing personal is shown of contacts. --json has whole events, with address, price and phrases in "shown", and pointers and values of what differs in "changes".',
   )
   addSettings(command, [settings.url, settings.key, settings.keyTenant, settings.consumer])
   addAction(command, context, tail)
@@ -227,6 +227,6 @@ function printer(client: Client<FeedName>, output: Output): (event: FeedEvent) =
       return output.write(`${eventLines(event, before, style, columns)}\n`)
     }
     const shown = shownOf(event, before)
-    return output.writeJson(shown === undefined ? event : { ...event, shown })
+    return output.writeJson(shown === undefined ? event : { ...event, shown, ...changesIn(event, before) })
   }
 }

@@ -1,6 +1,7 @@
 import { createClient } from '@property-events/client'
 import type { Client, FeedEvent } from '@property-events/client'
-import { parseUuid } from '@property-events/protocol'
+import { parseUuid, versionChanges } from '@property-events/protocol'
+import type { PayloadChange, VersionChanges } from '@property-events/protocol'
 import { findProperties, findProperty, searchText } from '@property-events/server'
 import type { FoundProperty, StorageEngine } from '@property-events/server'
 import type { Command } from 'commander'
@@ -53,9 +54,9 @@ async function showHistory(invocation: Invocation, operands: readonly string[]):
   const { client, agentRef } = open(invocation, operands)
   let previous: FeedEvent | undefined
   for await (const event of client.history(agentRef)) {
-    const changes = previous === undefined ? [] : payloadChanges(payloadOf(previous), payloadOf(event))
-    if (output.json) await output.writeJson({ ...event, changes: previous === undefined ? null : changes })
-    else await output.write(versionText(event, previous === undefined ? undefined : changes))
+    const found = versionChanges(previous?.payload, event.payload)
+    if (output.json) await output.writeJson({ ...event, ...found })
+    else await output.write(versionText(event, found))
     previous = event
   }
   if (previous === undefined) throw unknownProperty(agentRef)
@@ -80,21 +81,32 @@ function titleOf({ sequenceNumber, createdDate, eventTypeShortCode }: FeedEvent)
   return plainText(`${sequenceNumber}  ${timeText(createdDate)} UTC  ${eventTypeShortCode}`)
 }
 
-function versionText(event: FeedEvent, changes: readonly PayloadChange[] | undefined): string {
-  const lines = changes === undefined ? ['  first version'] : changes.map(changeLine)
+const absentWords = {
+  first_version: 'first version',
+  erased: 'its payload or the one before was erased',
+  thinned: 'its payload or the one before was removed by retention',
+  not_an_object: 'its payload or the one before is not a JSON object',
+} as const
+
+function versionText(event: FeedEvent, { changes, changesAbsent }: VersionChanges): string {
+  const lines = changes?.map(changeLine) ?? [`  ${absentWords[changesAbsent ?? 'first_version']}`]
   if (lines.length === 0) lines.push('  the same payload')
   return `${[titleOf(event), ...lines].join('\n')}\n`
 }
 
 function changeLine(change: PayloadChange): string {
-  const path = plainText(change.path)
-  const value = shortened(change.value)
-  if (change.kind === 'changed') return `  ~ ${path}: ${shortened(change.before)} → ${value}`
-  return `  ${change.kind === 'added' ? '+' : '-'} ${path}: ${value}`
+  const { pointer, from, to, movedFrom } = change
+  const path = plainText(pointer)
+  if (movedFrom !== undefined) return `  > ${path}: moved from ${movedFrom}`
+  if (!('from' in change)) return `  + ${path}: ${shortened(to)}`
+  return 'to' in change
+    ? `  ~ ${path}: ${shortened(from)} → ${shortened(to)}`
+    : `  - ${path}: ${shortened(from)}`
 }
 
-function shortened(value: string): string {
-  return plainText(value.length > maxValueLength ? `${value.slice(0, maxValueLength)}…` : value)
+function shortened(value: unknown): string {
+  const text = JSON.stringify(value)
+  return plainText(text.length > maxValueLength ? `${text.slice(0, maxValueLength)}…` : text)
 }
 
 function payloadOf(event: FeedEvent): unknown {
@@ -103,36 +115,6 @@ function payloadOf(event: FeedEvent): unknown {
   } catch {
     return event.payload
   }
-}
-
-type PayloadChange =
-  | { readonly kind: 'added' | 'removed'; readonly path: string; readonly value: string }
-  | { readonly kind: 'changed'; readonly path: string; readonly before: string; readonly value: string }
-
-/**
- * Paths are written as `details.features[2]`; values as JSON. In the order of the newer payload, then the removed ones.
- */
-export function payloadChanges(before: unknown, after: unknown): readonly PayloadChange[] {
-  const [old, current] = [new Map(leavesOf(before, '')), new Map(leavesOf(after, ''))]
-  const changes: PayloadChange[] = []
-  for (const [path, value] of current) {
-    const previous = old.get(path)
-    if (previous === undefined) changes.push({ kind: 'added', path, value })
-    else if (previous !== value) changes.push({ kind: 'changed', path, before: previous, value })
-  }
-  for (const [path, value] of old) if (!current.has(path)) changes.push({ kind: 'removed', path, value })
-  return changes
-}
-
-/** Every value that has no members of its own; an empty object or list is one. */
-function leavesOf(value: unknown, path: string): readonly (readonly [string, string])[] {
-  const members = Array.isArray(value)
-    ? value.map((item: unknown, index) => [`${path}[${index}]`, item] as const)
-    : typeof value === 'object' && value !== null
-      ? Object.entries(value).map(([name, item]) => [path === '' ? name : `${path}.${name}`, item] as const)
-      : []
-  if (members.length === 0) return [[path, JSON.stringify(value) ?? 'null']]
-  return members.flatMap(([inner, item]) => leavesOf(item, inner))
 }
 
 /** More than a person reads; a longer text finds fewer. */

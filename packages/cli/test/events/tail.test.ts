@@ -108,7 +108,10 @@ describe('events tail', () => {
     const events = stdout
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line) as { sequenceNumber: number; payload: string; shown: object })
+      .map(
+        (line) =>
+          JSON.parse(line) as { sequenceNumber: number; payload: string; shown: object; changes: unknown },
+      )
     assert.deepEqual(
       events.map(({ sequenceNumber }) => sequenceNumber),
       [1, 2, 3, 4, 5, 6],
@@ -118,6 +121,11 @@ describe('events tail', () => {
       price: 'Fixed Price £425,000',
       changes: ['price 450,000 → 425,000', '2 → 3 photographs'],
     })
+    assert.deepEqual(events[2]?.changes, [
+      { pointer: '/price_information/price', from: 450_000, to: 425_000 },
+      { pointer: '/media/2', to: photographs(3)[2] },
+    ])
+    assert.equal(events[1]?.changes, null, 'the first version of the flat')
     assert.equal((JSON.parse(events[2]?.payload ?? '') as { agent_ref: string }).agent_ref, home)
     const client = createClient({ baseUrl: market.url, key: market.publishKey, feed: 'contact' })
     await client.publish([

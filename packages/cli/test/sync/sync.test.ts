@@ -8,7 +8,6 @@ import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { until } from '../../../server/test/support/until.ts'
-import { payloadChanges } from '../../src/properties/properties.ts'
 import { folderCopy } from '../../src/sync/local-copy.ts'
 import { run, runJson, runUntil, startMarket } from '../support/program.ts'
 import type { Market } from '../support/program.ts'
@@ -369,22 +368,24 @@ describe('properties', () => {
         '#  PropertyPublished',
         '  first version',
         '#  PropertyUpdated',
-        '  ~ price_information.price: 100301 → 90000.5',
-        '  ~ status: 1 → 2',
-        '  + details.features[1]: "Garage\\u001b[2J"',
+        '  ~ /price_information/price: 100301 → 90000.5',
+        '  ~ /status: 1 → 2',
+        '  + /details/features/1: "Garage\\u001b[2J"',
         '#  PropertyUnpublished',
-        '  ~ published: true → false',
-        '  + removal_reason: 9',
+        '  ~ /published: true → false',
+        '  + /removal_reason: 9',
       ],
     )
-  })
-
-  it('distinguishes added, removed and changed values, empty ones included', () => {
-    assert.deepEqual(payloadChanges({ a: 1, b: [], c: { d: null } }, { a: 1, b: [2], e: {} }), [
-      { kind: 'added', path: 'b[0]', value: '2' },
-      { kind: 'added', path: 'e', value: '{}' },
-      { kind: 'removed', path: 'b', value: '[]' },
-      { kind: 'removed', path: 'c.d', value: 'null' },
+    const machine = await run(['properties', 'history', refOf(301), '--json'], { environment })
+    const [first, second] = machine.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line): { readonly changes: unknown; readonly changesAbsent?: string } => JSON.parse(line))
+    assert.deepEqual([first?.changes, first?.changesAbsent], [null, 'first_version'])
+    assert.deepEqual(second?.changes, [
+      { pointer: '/price_information/price', from: 100_301, to: 90_000.5 },
+      { pointer: '/status', from: 1, to: 2 },
+      { pointer: '/details/features/1', to: 'Garage\u001b[2J' },
     ])
   })
 })

@@ -12,6 +12,40 @@ export interface PayloadChange {
   readonly movedFrom?: number
 }
 
+/** What a version of a property or contact changed since the version before. */
+export interface VersionChanges {
+  readonly changes: readonly PayloadChange[] | null
+  /** Why there are none: there is no version before, or the payload of this one or of the one before is gone or is no JSON object. */
+  readonly changesAbsent?: 'first_version' | 'erased' | 'thinned' | 'not_an_object'
+}
+
+/** `before`: the payload of the version before, as in the event; `undefined`: this is the first. */
+export function versionChanges(before: string | undefined, payload: string): VersionChanges {
+  if (before === undefined) return { changes: null, changesAbsent: 'first_version' }
+  const gone = reductionOf(payload) ?? reductionOf(before)
+  if (gone !== undefined) return { changes: null, changesAbsent: gone }
+  const [old, now] = [readObject(before), readObject(payload)]
+  if (old === undefined || now === undefined) return { changes: null, changesAbsent: 'not_an_object' }
+  return { changes: changes(old, now) }
+}
+
+/** Why the content of a payload is gone: it was erased, or a later version had superseded it for long enough (PROTOCOL §5.7). */
+export function reductionOf(payload: string): 'erased' | 'thinned' | undefined {
+  const members = payload.length < 200 ? readObject(payload) : undefined
+  if (members?.['published'] !== false || Object.keys(members).length > 3) return undefined
+  if (members['erased'] === true) return 'erased'
+  return members['thinned'] === true ? 'thinned' : undefined
+}
+
+function readObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Values below this depth are compared as a whole, so that nesting without end costs nothing. */
 const deepest = 16
 
