@@ -43,7 +43,7 @@ function counting(what: string, storage: StorageEngine, clock: () => number): Co
       flush: () => counts.flush(rest),
     }
   }
-  const readings = createReadCounts(storage.consumers, { clock, sentDays: 14, resultDays: 730 })
+  const readings = createReadCounts(storage.consumers, { clock, resultDays: 730 })
   const key = { tenantId: '7f1f3a34-7f0c-4f6e-9d58-1c2f0b6a2d11', feed: 'property' } as const
   const part = { key, view: 'all', space: 'ordinals', epoch: 'e1', route: 'list', isQuiet: false } as const
   let page = 0

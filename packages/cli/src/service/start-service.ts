@@ -168,7 +168,6 @@ function limitsOf(options: ServeOptions) {
     inFlightBytes: options.inFlightBytes,
     inFlightBytesPerKey: options.inFlightBytesPerKey,
     keepAliveTimeoutMs: options.keepAliveMs,
-    sentDays: options.sentDays,
     resultDays: options.resultDays,
   }
 }

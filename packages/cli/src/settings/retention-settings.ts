@@ -33,25 +33,12 @@ export const retentionSettings = {
     name: 'retain-properties',
     description: 'superseded property events older than this lose their payloads; a property’s latest never',
   }),
-  sentDays: text<number, number>(
-    {
-      name: 'sent-days',
-      argument: 'days',
-      description: 'how long it is kept, minute by minute, what consumers were sent',
-      expected: 'a number of days such as 14d, 400d at most',
-      fallbackWords: '14d',
-    },
-    14,
-    (written) => {
-      const found = readDays(written)
-      return found !== undefined && found > 0 && found <= 400 ? found : undefined
-    },
-  ),
   resultDays: text<number, number>(
     {
       name: 'result-days',
       argument: 'days',
-      description: 'how long the changes of what consumers reported of properties are kept',
+      description:
+        'how long it is kept when consumers were first sent something, and what they reported of properties',
       expected: `a number of days such as 730d, ${mostDays}d at most`,
       fallbackWords: '730d',
     },

@@ -23,6 +23,9 @@ after(async () => {
   for (const stores of Object.values(engines)) await stores.clean()
 })
 
+const minuteMs = 60_000
+/** After the minutes that are kept begin. */
+const resultsMs = 2_000 * minuteMs
 const agencies = [tenantA, tenantB] as const
 const keyOf = (tenantId: string) => `key ${tenantId}`
 
@@ -92,7 +95,7 @@ async function addSeen(store: StorageEngine, tenantId: string): Promise<void> {
       },
     ])
     // The minute goes; that the numbers were sent stays.
-    await store.consumers.tidy({ consumers: [], mostRows: 2_000, beforeMinute: 1_000, resultsBeforeMs: 0 })
+    await store.consumers.tidy({ consumers: [], mostRows: 2_000, beforeMs: 1_000 * minuteMs })
     await store.consumers.acknowledge([
       { key, keyId, name: 'site', sequenceNumber: 3, epoch: 'e1', acknowledgedMs: 7 },
     ])
@@ -104,7 +107,7 @@ async function addSeen(store: StorageEngine, tenantId: string): Promise<void> {
     code: undefined,
     message: 'as it says',
     url: undefined,
-    resultMs: 5,
+    resultMs: resultsMs + 5,
   }
   const results = ['house', 'garden'].map((name) => ({
     ...said,
@@ -112,9 +115,11 @@ async function addSeen(store: StorageEngine, tenantId: string): Promise<void> {
     sequenceNumber: 1,
     outcome: 'live' as const,
   }))
-  await store.consumers.putResults(results.map((one) => ({ ...one, outcome: 'held' as const, resultMs: 3 })))
+  await store.consumers.putResults(
+    results.map((one) => ({ ...one, outcome: 'held' as const, resultMs: resultsMs + 3 })),
+  )
   await store.consumers.putResults(results)
-  await store.consumers.putResults(results.map((one) => ({ ...one, resultMs: 8 })))
+  await store.consumers.putResults(results.map((one) => ({ ...one, resultMs: resultsMs + 8 })))
   await store.consumers.addRefusals([
     refusal(tenantId),
     { ...refusal(tenantId), tenantId: undefined, code: 'key_network' },
@@ -141,7 +146,10 @@ async function seenOf({ consumers }: StorageEngine, tenantId: string) {
     const named = (name: string): ConsumerName => ({ key, keyId: keyOf(tenantId), name })
     feeds.push({
       readings: await consumers.readings(key),
-      minutes: [await consumers.sentMinutes(named('default')), await consumers.sentMinutes(named('site'))],
+      sent: [
+        await consumers.sentAfter(named('default'), undefined, 99),
+        await consumers.sentAfter(named('site'), undefined, 99),
+      ],
       acknowledgements: await consumers.acknowledgements(key),
     })
   }

@@ -36,14 +36,17 @@ export type ReadRoute =
 /** `single`: events that were read one by one. They are never part of a range without gaps. */
 export type ReadView = FeedView | 'single'
 
-/** What the numbers of a range are: ordinals of the view, positions in the feed, or sequence numbers. */
-export type ReadSpace = 'ordinals' | 'positions' | 'numbers'
+/**
+ * What the numbers of a range are: ordinals of the view, positions in the feed, or sequence numbers. `latest`: sequence numbers again, of
+ * which only events were sent that were still their subject's latest; `positions` of a whole view are such, too.
+ */
+export type ReadSpace = 'ordinals' | 'positions' | 'numbers' | 'latest'
 
 /** A part of the record of a consumer: what it was sent of one view. */
 export interface ReadPart {
   readonly view: ReadView
   readonly space: ReadSpace
-  /** For ordinals and positions, which mean something else in another epoch; empty for sequence numbers. */
+  /** For ordinals and positions, which mean something else in another epoch; else empty. */
   readonly epoch: string
 }
 
@@ -69,7 +72,7 @@ export interface NewRead extends ConsumerName, ReadPart, LastAnswer {
   /** When it was last told that there is nothing new; `undefined`: not in this period. */
   readonly quietMs: number | undefined
   readonly minutes: readonly SentMinute[]
-  /** Numbers sent in minutes that are not given, as a copy brings them: ascending; never for the part `single`. */
+  /** Numbers sent at times that are not recorded, as a copy brings them: ascending; never for the part `single`. */
   readonly earlierRanges?: readonly NumberRange[]
 }
 
@@ -83,8 +86,19 @@ export interface StoredRead extends ConsumerName, ReadPart, LastAnswer {
 /** The most ranges that are kept for a part. */
 export const mostRanges = 500
 
-/** The most rows of `SentMinute` that are kept for a consumer. */
-export const mostSentRows = 2_000
+/**
+ * The most rows of the log of what was first sent that are kept for a consumer: more than one for each minute of office hours in two years.
+ * They stop a consumer that reads single events here and there.
+ */
+export const mostSentRows = 500_000
+
+/** Numbers of a part that were first sent to a consumer in the same minute, by the same route. */
+export interface SentRange extends ReadPart {
+  readonly range: NumberRange
+  /** Minutes since 1970, UTC. */
+  readonly minute: number
+  readonly route: ReadRoute
+}
 
 /** Requests of a consumer that were refused with a code, since it last got an answer. */
 export interface ConsumerRefusal {
@@ -151,30 +165,17 @@ export interface PutResults {
   readonly leftOut: number
 }
 
-/** Where to look for an event in what consumers were sent. */
-export interface SentSearch extends ReadPart {
-  readonly key: FeedKey
+/** A number to look for in what a consumer was sent. */
+export interface SentSearch extends ConsumerName, ReadPart {
   readonly number: number
-  /** Rows of earlier minutes are ignored. */
-  readonly fromMinute: number
-}
-
-/** The first time that an event was sent to a consumer. */
-export interface FirstSent {
-  readonly keyId: string
-  readonly name: string
-  readonly minute: number
-  readonly route: ReadRoute
 }
 
 export interface TidyRequest {
-  /** At most `mostRows` rows of minutes are kept for each of these. */
+  /** At most `mostRows` rows of what was first sent are kept for each of these. */
   readonly consumers: readonly ConsumerName[]
   readonly mostRows: number
-  /** Rows of earlier minutes are removed, some thousands at a time. */
-  readonly beforeMinute: number
-  /** As are changes of results that were reported earlier: milliseconds since 1970. */
-  readonly resultsBeforeMs: number
+  /** What was first sent, or reported as a result, before this time is removed, some thousands of rows at a time. */
+  readonly beforeMs: number
 }
 
 export interface ConsumerStore {
@@ -201,10 +202,14 @@ export interface ConsumerStore {
   refusals(keyIds: readonly string[]): Promise<readonly ConsumerRefusal[]>
   /** What consumers report about a property. */
   results(tenantId: string, subjectId: string): Promise<readonly ConsumerResult[]>
-  /** When each consumer of a feed was first sent an event, within the minutes that are kept. */
-  firstSent(search: SentSearch): Promise<readonly FirstSent[]>
-  /** The rows of minutes that are kept for a consumer, ascending by minute. */
-  sentMinutes(consumer: ConsumerName): Promise<readonly (ReadPart & SentMinute)[]>
+  /** When each of the numbers was first sent, as far as that is recorded, in the order of the searches. */
+  firstSent(searches: readonly SentSearch[]): Promise<readonly (SentRange | undefined)[]>
+  /** What was first sent to a consumer and when, after one of the ranges: by part, ascending. */
+  sentAfter(
+    consumer: ConsumerName,
+    after: SentRange | undefined,
+    limit: number,
+  ): Promise<readonly SentRange[]>
   /** Results after a property, by property: for a copy. */
   resultsAfter(
     tenantId: string,
@@ -219,8 +224,8 @@ export interface ConsumerStore {
     after: ResultChange | undefined,
     limit: number,
   ): Promise<readonly ResultChange[]>
-  /** Removes what is no longer kept. Any number of nodes may call it at the same time. */
-  tidy(request: TidyRequest): Promise<void>
+  /** Removes what is no longer kept, and returns whether there may be more. Any number of nodes may call it at the same time. */
+  tidy(request: TidyRequest): Promise<boolean>
 }
 
 /** After a longer pause, a refusal begins again. */

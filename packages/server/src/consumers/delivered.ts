@@ -62,7 +62,7 @@ interface ThroughNumber {
 
 export function deliveredThrough({ key, view, after, through, route, isQuiet }: ThroughNumber): Delivered {
   const ranges: readonly NumberRange[] = through > after ? [[after + 1, through]] : none
-  return { key, view, space: 'numbers', epoch: '', route, ranges, isQuiet }
+  return { key, view, space: route === 'snapshot' ? 'latest' : 'numbers', epoch: '', route, ranges, isQuiet }
 }
 
 /** Events that were read one by one, or those of one subject. */

@@ -5,7 +5,7 @@
 import type { ConsumerDelivery, DeliveryState } from '@property-events/protocol'
 import { timeOf } from '../http/time-of.ts'
 import { partsOfView } from '../events/branches/branch-view.ts'
-import type { ConsumerRefusal, ConsumerResult, FirstSent, StoredRead } from './consumer.ts'
+import type { ConsumerRefusal, ConsumerResult, SentRange, StoredRead } from './consumer.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 
 /** A key's end, if it has ended. */
@@ -32,8 +32,8 @@ interface DeliveryFacts {
   readonly silentMs: number | undefined
   /** What it was sent includes the event. */
   readonly isSent: boolean
-  /** When it was first sent, if that minute is kept. */
-  readonly firstSent: FirstSent | undefined
+  /** When it was first sent, if that is recorded. */
+  readonly firstSent: SentRange | undefined
   readonly acknowledged: { readonly sequenceNumber: number; readonly ms: number } | undefined
   /** Its last report on the property. */
   readonly result: ConsumerResult | undefined

@@ -56,12 +56,12 @@ export function lagReader(events: Events, key: FeedKey, head: Head): LagReader {
 
   return {
     async lagOf(view, readings) {
-      const rangesOf = (space: ReadSpace) =>
+      const rangesOf = (...spaces: readonly ReadSpace[]) =>
         readings
-          .filter((one) => one.space === space && (space === 'numbers' || one.epoch === head.epoch))
+          .filter((one) => spaces.includes(one.space) && (one.epoch === '' || one.epoch === head.epoch))
           .flatMap(({ ranges }) => ranges)
       const [numbers, ordinals, positions] = [
-        rangesOf('numbers'),
+        rangesOf('numbers', 'latest'),
         rangesOf('ordinals'),
         rangesOf('positions'),
       ]

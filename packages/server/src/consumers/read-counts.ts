@@ -7,7 +7,7 @@ import { mostSentRows } from './consumer.ts'
 import type { Acknowledgement, ConsumerName, ConsumerStore } from './consumer.ts'
 import { addInParts } from '../sql/add-in-parts.ts'
 import type { WriteBuffer } from '../runtime/write-buffer.ts'
-import { consumerText, minuteMs, readRanges, newReadOf } from './read-ranges.ts'
+import { consumerText, readRanges, newReadOf } from './read-ranges.ts'
 import type { Delivered } from './read-ranges.ts'
 import { refusalCounts } from './refusal-counts.ts'
 import type { RefusedRequest } from './refusal-counts.ts'
@@ -25,13 +25,11 @@ export interface ReadCounts extends WriteBuffer {
 interface ReadCountsOptions {
   /** Milliseconds since 1970. */
   readonly clock?: (() => number) | undefined
-  /** How many days minutes are kept. */
-  readonly sentDays: number
-  /** How many days changes of results are kept. */
+  /** For how many days it is kept when something was first sent, and how results changed. */
   readonly resultDays: number
 }
 
-const dayMinutes = 1_440
+const dayMs = 86_400_000
 const rowsPerCommit = 500
 const mostAcknowledgements = 50_000
 const tidyEveryMs = 3_600_000
@@ -39,27 +37,23 @@ const tidyEveryMs = 3_600_000
 type Store = Pick<ConsumerStore, 'add' | 'addRefusals' | 'acknowledge' | 'tidy'>
 
 export function createReadCounts(store: Store, options: ReadCountsOptions): ReadCounts {
-  const { clock = Date.now, sentDays, resultDays } = options
+  const { clock = Date.now, resultDays } = options
   const noted = readRanges()
   const refusals = refusalCounts()
   const acknowledgements = lastAcknowledgements()
   let touched = new Map<string, ConsumerName>()
   let tidyMs = clock()
 
-  async function tidy(): Promise<void> {
+  async function tidy(rest: () => Promise<void>): Promise<void> {
     const nowMs = clock()
     if (nowMs - tidyMs < tidyEveryMs) return
     const consumers = [...touched.values()]
     touched = new Map()
     tidyMs = nowMs
-    const beforeMinute = Math.floor(nowMs / minuteMs) - sentDays * dayMinutes
-    const kept = {
-      mostRows: mostSentRows,
-      beforeMinute,
-      resultsBeforeMs: nowMs - resultDays * dayMinutes * minuteMs,
+    const kept = { mostRows: mostSentRows, beforeMs: nowMs - resultDays * dayMs }
+    for (const some of [...inRows(consumers), []]) {
+      while (await store.tidy({ consumers: some, ...kept })) await rest()
     }
-    for (const some of inRows([...consumers])) await store.tidy({ consumers: some, ...kept })
-    if (consumers.length === 0) await store.tidy({ consumers: [], ...kept })
   }
 
   let flushing: Promise<void> = Promise.resolve()
@@ -80,7 +74,7 @@ export function createReadCounts(store: Store, options: ReadCountsOptions): Read
     acknowledgements.giveBack(leftSaid?.rows ?? [])
     const left = leftParts ?? leftRefused ?? leftSaid
     if (left !== undefined) throw left.failure
-    await tidy()
+    await tidy(rest)
   }
 
   return {

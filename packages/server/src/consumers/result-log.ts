@@ -34,9 +34,10 @@ const changesAfter = statement<ChangeRow>(
   'consumer-result-changes-after',
   `SELECT * FROM consumer_result_change WHERE tenant = $1 AND (${place}) > ($2, $3, $4, $5, $6) ORDER BY ${key} LIMIT $7`,
 )
+const rowsAtOnce = 5_000
 const removeOld = statement(
   'consumer-remove-old-result-changes',
-  removal('consumer_result_change', key, 'result_ms < $1 LIMIT 5000', 'result_ms'),
+  removal('consumer_result_change', key, `result_ms < $1 LIMIT ${rowsAtOnce}`, 'result_ms'),
 )
 
 /** Whether a result that replaces another one is a row of the log. */
@@ -64,9 +65,9 @@ export async function addResultChanges(tx: Transaction, changed: readonly Consum
   if (rows.size > 0) await tx.rows(putChanges(JSON.stringify([...rows.values()])))
 }
 
-/** Removes rows older than this, some thousands at a time. */
-export async function removeOldResultChanges(tx: Transaction, beforeMs: number): Promise<void> {
-  await tx.rows(removeOld(beforeMs))
+/** Removes rows older than this, some thousands at a time. Returns whether there may be more. */
+export async function removeOldResultChanges(tx: Transaction, beforeMs: number): Promise<boolean> {
+  return (await tx.rows(removeOld(beforeMs))).length === rowsAtOnce
 }
 
 const start = { subjectId: '00000000-0000-0000-0000-000000000000', keyId: '', name: '' }

@@ -7,9 +7,11 @@ import type { StoreAccess, StoredLogId, Transaction } from '../sql/database.ts'
 import { isLater, refusalPauseMs, saysLiveAnew, withoutWords } from './consumer.ts'
 import type { Acknowledgement, ConsumerName, ConsumerRefusal, ConsumerResult } from './consumer.ts'
 import type { ConsumerStore, Outcome, PutResults, WentLive } from './consumer.ts'
-import { consumerOf, givenConsumer, lockConsumers, placeOf, readLog } from './read-log.ts'
-import type { ConsumerRow } from './read-log.ts'
+import { consumerOf, givenConsumer, placeOf } from './consumer-rows.ts'
+import type { ConsumerRow } from './consumer-rows.ts'
+import { lockConsumers, readLog } from './read-log.ts'
 import { addResultChanges, isResultChange, resultLog } from './result-log.ts'
+import { sentLog } from './sent-log.ts'
 
 const acknowledge = statement(
   'consumer-acknowledge',
@@ -196,6 +198,7 @@ export function consumerStore(access: StoreAccess): ConsumerStore {
   return {
     ...readLog(access),
     ...resultLog(access),
+    ...sentLog(access),
     acknowledge: (said) => write(acknowledgeReading, said),
     addRefusals: (given) => write(countRefusals, given),
     putResults: (given) => write(putResults, given),

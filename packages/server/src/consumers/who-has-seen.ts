@@ -3,7 +3,7 @@ import { catalogues, millisecondsOfTicks, parseCreatedDate } from '@property-eve
 import type { ConsumerDelivery, DeliveredEvent, FeedEvent, Ticks } from '@property-events/protocol'
 import { parseEventJson } from '../events/event-json.ts'
 import { branchViewName } from '../events/branches/branch-view.ts'
-import type { Acknowledgement, FirstSent, StoredRead, ReadPart } from './consumer.ts'
+import type { Acknowledgement, SentRange, StoredRead, ReadPart } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { Head } from '../events/event-log.ts'
@@ -140,7 +140,7 @@ async function placesOf(
 
 function placeIn(part: ReadPart, sequenceNumber: number, epoch: string, places: Places): number | undefined {
   if (part.view !== 'single' && !places.has(part.view)) return undefined
-  if (part.space === 'numbers') return sequenceNumber
+  if (part.space === 'numbers' || part.space === 'latest') return sequenceNumber
   if (part.epoch !== epoch) return undefined
   return places.get(part.space === 'positions' ? 'all' : part.view)
 }
@@ -165,29 +165,22 @@ interface FirstSearch {
   readonly consumers: readonly FeedConsumer[]
 }
 
-/** Stamps may be ahead of the clock by five minutes (PROTOCOL §5.6). */
-const minutesAhead = 6
-
 /** By key and name. */
 async function firstSentTo(
   { consumers: store }: SeenStore,
   { key, event, epoch, places, consumers }: FirstSearch,
-): Promise<ReadonlyMap<string, FirstSent>> {
-  const parts = new Map<string, ReadPart>()
-  for (const { readings } of consumers) {
-    for (const { view, space, epoch: of } of readings)
-      parts.set(`${view} ${space} ${of}`, { view, space, epoch: of })
-  }
-  const fromMinute = Math.floor(Date.parse(publishedAt(event)) / minuteMs) - minutesAhead
-  const first = new Map<string, FirstSent>()
-  for (const part of parts.values()) {
-    const number = placeIn(part, event.sequenceNumber, epoch, places)
-    if (number === undefined) continue
-    for (const found of await store.firstSent({ key, ...part, number, fromMinute })) {
-      const name = `${found.keyId} ${found.name}`
-      const before = first.get(name)
-      if (before === undefined || found.minute < before.minute) first.set(name, found)
-    }
+): Promise<ReadonlyMap<string, SentRange>> {
+  const searches = consumers.flatMap(({ keyId, name, readings }) =>
+    readings.flatMap(({ view, space, epoch: of }) => {
+      const number = placeIn({ view, space, epoch: of }, event.sequenceNumber, epoch, places)
+      return number === undefined ? [] : [{ key, keyId, name, view, space, epoch: of, number }]
+    }),
+  )
+  const first = new Map<string, SentRange>()
+  for (const [at, found] of (await store.firstSent(searches)).entries()) {
+    const name = `${searches[at]?.keyId} ${searches[at]?.name}`
+    const before = first.get(name)
+    if (found !== undefined && (before === undefined || found.minute < before.minute)) first.set(name, found)
   }
   return first
 }

@@ -78,9 +78,7 @@ export interface ServiceLimits {
    * seconds something is wrong, and the client may ask elsewhere. The documents say 5 s: only tests use another value.
    */
   readonly minSequenceWaitMs: number
-  /** For how many days the record of what consumers were sent is kept by the minute (PROTOCOL §14). */
-  readonly sentDays: number
-  /** For how many days the log of what consumers reported of properties is kept. */
+  /** For how many days it is kept when consumers were first sent something, and what they reported of properties (PROTOCOL §14). */
   readonly resultDays: number
 }
 
@@ -116,6 +114,5 @@ export const defaultLimits: ServiceLimits = {
   timeoutCheckMs: 1_000,
   closeTimeoutMs: 10_000,
   minSequenceWaitMs: 5_000,
-  sentDays: 14,
   resultDays: 730,
 }

@@ -72,6 +72,28 @@ export function joinRanges(
   return joined.ranges()
 }
 
+/** The numbers of one that the other does not have. */
+export function withoutRanges(
+  one: readonly NumberRange[],
+  other: readonly NumberRange[],
+): readonly NumberRange[] {
+  const left: NumberRange[] = []
+  let at = 0
+  for (const [first, last] of one) {
+    let from = first
+    // Both ascend, so what ends before this range is behind the following ones as well.
+    while ((other[at]?.[1] ?? Infinity) < from) at += 1
+    for (let next = at; from <= last; next += 1) {
+      const [nextFirst, nextLast] = other[next] ?? [Infinity, Infinity]
+      if (nextFirst > last) break
+      if (nextFirst > from) left.push([from, nextFirst - 1])
+      from = nextLast + 1
+    }
+    if (from <= last) left.push([from, last])
+  }
+  return left
+}
+
 /** The ranges of a JSON text, as the tables have them. */
 export function rangesOf(text: string): readonly NumberRange[] {
   const ranges: readonly NumberRange[] = JSON.parse(text)

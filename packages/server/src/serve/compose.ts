@@ -192,8 +192,8 @@ function readingOf(
 }
 
 /** Answers who has seen what. This node's notes are added first, so that they are in the answer. */
-function seenBy({ storage, clock }: ServiceParts, { sentDays, resultDays }: ServiceLimits) {
-  const readCounts = createReadCounts(storage.consumers, { clock, sentDays, resultDays })
+function seenBy({ storage, clock }: ServiceParts, { resultDays }: ServiceLimits) {
+  const readCounts = createReadCounts(storage.consumers, { clock, resultDays })
   const afterAdding = async <T>(ask: () => Promise<T>): Promise<T> => {
     // If that fails, the answer has what was stored before.
     await readCounts.flush(() => Promise.resolve()).catch(() => undefined)

@@ -5,7 +5,7 @@ import type { Leaving } from '../tenants/leaving/leaving.ts'
 import type { DisclosurePiece } from '../privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import { refusalPauseMs } from '../consumers/consumer.ts'
-import type { ConsumerRefusal, NewRead, ResultChange, StoredRead } from '../consumers/consumer.ts'
+import type { ConsumerRefusal, ReadPart, ResultChange, SentRange, StoredRead } from '../consumers/consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import { presencesPerStep, presenceText } from '../consumers/silence/silence.ts'
 import type { PresenceName, SetExpectation } from '../consumers/silence/silence.ts'
@@ -106,29 +106,34 @@ async function copyReadings(
   key: FeedKey,
   isKnown: IsKnown,
 ): Promise<void> {
-  let pieces: NewRead[] = []
-  let rows = 0
-  for (const reading of (await from.consumers.readings(key)).filter(isKnown)) {
-    const piece = await withMinutes(from, reading)
-    pieces.push(piece)
-    rows += 1 + piece.minutes.length
-    if (rows < rowsAtOnce) continue
-    await to.consumers.add(pieces)
-    pieces = []
-    rows = 0
-  }
-  if (pieces.length > 0) await to.consumers.add(pieces)
+  for (const reading of (await from.consumers.readings(key)).filter(isKnown))
+    await copyReading(from, to, reading)
   const acknowledgements = (await from.consumers.acknowledgements(key)).filter(isKnown)
   for (const some of inRows(acknowledgements)) await to.consumers.acknowledge(some)
 }
 
-/** Minutes are kept for some days, at most 2,000 rows per consumer; the set of everything sent is kept permanently. */
-async function withMinutes(from: StorageEngine, { ranges, ...reading }: StoredRead): Promise<NewRead> {
+/** First when it was sent what, as far as that is recorded; the set of everything sent is kept permanently. */
+async function copyReading(
+  from: StorageEngine,
+  to: StorageEngine,
+  { ranges, ...reading }: StoredRead,
+): Promise<void> {
   const { view, space, epoch } = reading
-  const minutes = (await from.consumers.sentMinutes(reading))
-    .filter((row) => row.view === view && row.space === space && row.epoch === epoch)
-    .map((row) => ({ minute: row.minute, route: row.route, ranges: row.ranges }))
-  return { ...reading, minutes, earlierRanges: ranges }
+  for (let after: SentRange | undefined = before({ view, space, epoch }); ;) {
+    const rows: readonly SentRange[] = await from.consumers.sentAfter(reading, after, rowsAtOnce)
+    const minutes = rows
+      .filter((row) => row.view === view && row.space === space && row.epoch === epoch)
+      .map(({ range, minute, route }) => ({ minute, route, ranges: [range] }))
+    if (minutes.length > 0) await to.consumers.add([{ ...reading, minutes }])
+    after = rows.at(-1)
+    if (minutes.length < rowsAtOnce) break
+  }
+  await to.consumers.add([{ ...reading, minutes: [], earlierRanges: ranges }])
+}
+
+/** Numbers begin at 1. */
+function before(part: ReadPart): SentRange {
+  return { ...part, range: [0, 0], minute: 0, route: 'list' }
 }
 
 /** The changes again, in their order, leave the same log: the store writes it with the results. */

@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { branchViewName, StorageFailure } from '../../src/index.ts'
-import type { ConsumerStore, FeedKey, Grant, StoredRead, StorageEngine } from '../../src/index.ts'
+import type { ConsumerStore, FeedKey, Grant, SentRange, StoredRead, StorageEngine } from '../../src/index.ts'
 import { pick, randomOf } from '../../../client/test/support/random.ts'
 import type { Random } from '../../../client/test/support/random.ts'
 import { openStream } from '../support/event-stream.ts'
@@ -144,7 +144,7 @@ async function keptOf(
     assert(name !== undefined, `${view} is a view that this key does not read`)
     const of = name === 'single' ? feed.numbers.all : feed.numbers[name]
     const places = space === 'positions' ? all : of
-    return space === 'numbers'
+    return space === 'numbers' || space === 'latest'
       ? of.filter((number) => ranges.some(([first, last]) => first <= number && number <= last))
       : ranges.flatMap(([first, last]) => places.slice(first - 1, last))
   }
@@ -154,10 +154,14 @@ async function keptOf(
   }
   for (const name of names) {
     const byView: Seen = new Map()
-    for (const row of await store.sentMinutes({ key, keyId, name })) {
-      see(byView, name, viewOf.get(row.view) ?? '', numbersOf(row))
+    let before: SentRange | undefined
+    for (const row of await store.sentAfter({ key, keyId, name }, undefined, 100_000)) {
+      see(byView, name, viewOf.get(row.view) ?? '', numbersOf({ ...row, ranges: [row.range] }))
+      const isSamePart = row.view === before?.view && row.space === before.space && row.epoch === before.epoch
+      if (isSamePart) assert.ok((before?.range[1] ?? 0) < row.range[0], 'no number is sent first twice')
+      before = row
     }
-    // The minutes say the same, and alone say what was asked for one by one.
+    // When they were first sent says the same, and alone says what was asked for one by one.
     for (const [text, numbers] of byView) {
       if (text.endsWith(' single')) kept.set(text, numbers)
       else assert.deepEqual(sorted(numbers), sorted(kept.get(text)), text)

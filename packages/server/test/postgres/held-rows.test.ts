@@ -39,8 +39,8 @@ function partsOf(storage: StorageEngine): readonly Part[] {
   const usage = countUsage(storage.usage, clock)
   const published = createPublishHistory(storage.publications, clock)
   const receipt = { events: [], repeated: false, warnings: [] }
-  const readings = createReadCounts(storage.consumers, { sentDays: 14, resultDays: 730, clock })
-  const refusals = createReadCounts(storage.consumers, { sentDays: 14, resultDays: 730, clock })
+  const readings = createReadCounts(storage.consumers, { resultDays: 730, clock })
+  const refusals = createReadCounts(storage.consumers, { resultDays: 730, clock })
   const minute = hour * 60
   const uses = createUseLog(storage.keys, unreported)
   /** One later each time. */

@@ -22,7 +22,7 @@ describe('readings on PostgreSQL', () => {
     await using second = await open()
     const clock = () => nowMs
     const nodes = [first, second].map(({ consumers }) =>
-      createReadCounts(consumers, { sentDays: 14, resultDays: 730, clock }),
+      createReadCounts(consumers, { resultDays: 730, clock }),
     )
     const rest = async (): Promise<void> => undefined
     for (const round of [0, 1, 2]) {

@@ -7,6 +7,7 @@ import { copyingContract } from './contract/copying.ts'
 import { countingContract } from './contract/counting.ts'
 import { consoleSessionsContract } from './contract/console-sessions.ts'
 import { consumersContract } from './contract/consumers.ts'
+import { sentLogContract } from './contract/sent-log.ts'
 import { currentContract } from './contract/current.ts'
 import { deletingContract } from './contract/deleting.ts'
 import { derivingContract } from './contract/deriving.ts'
@@ -100,6 +101,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     silenceContract(factory)
     publicationsContract(factory)
     consumersContract(factory)
+    sentLogContract(factory)
     consoleSessionsContract(factory)
   })
 }

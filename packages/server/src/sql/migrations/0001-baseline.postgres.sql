@@ -566,23 +566,23 @@ CREATE TABLE consumer_view (
   PRIMARY KEY (tenant, feed, key_id, name, view, space, epoch)
 ) WITH (fillfactor = 70);
 
--- The same by minute and route, for some days.
+-- When each number of it was first sent, for some months. The rows of a view, space and epoch never overlap.
 CREATE TABLE consumer_sent (
   tenant uuid NOT NULL,
   feed smallint NOT NULL,
   key_id text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,
-  minute integer NOT NULL,         -- minutes since 1970
   view text COLLATE "C" NOT NULL,
   space text COLLATE "C" NOT NULL,
   epoch text COLLATE "C" NOT NULL,
-  route text COLLATE "C" NOT NULL,
-  low bigint NOT NULL,             -- the first and the last number of the ranges
+  low bigint NOT NULL,             -- the first and the last number
   high bigint NOT NULL,
-  ranges text NOT NULL,            -- JSON, as above
-  PRIMARY KEY (tenant, feed, key_id, name, minute, view, space, epoch, route)
+  minute integer NOT NULL,         -- minutes since 1970
+  route text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant, feed, key_id, name, view, space, epoch, low)
 );
 CREATE INDEX consumer_sent_minute ON consumer_sent (minute);
+CREATE INDEX consumer_sent_of ON consumer_sent (tenant, feed, key_id, name, minute);
 
 -- Requests of consumers that were refused, by code.
 CREATE TABLE consumer_refusal (

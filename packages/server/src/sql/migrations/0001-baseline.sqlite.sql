@@ -570,23 +570,23 @@ CREATE TABLE consumer_view (
   PRIMARY KEY (tenant, feed, key_id, name, view, space, epoch)
 ) STRICT, WITHOUT ROWID;
 
--- The same by minute and route, for some days.
+-- When each number of it was first sent, for some months. The rows of a view, space and epoch never overlap.
 CREATE TABLE consumer_sent (
   tenant TEXT NOT NULL,
   feed INTEGER NOT NULL,
   key_id TEXT NOT NULL,
   name TEXT NOT NULL,
-  minute INTEGER NOT NULL,         -- minutes since 1970; in the shell: datetime(minute * 60, 'unixepoch')
   view TEXT NOT NULL,
   space TEXT NOT NULL,
   epoch TEXT NOT NULL,
-  route TEXT NOT NULL,
-  low INTEGER NOT NULL,            -- the first and the last number of the ranges
+  low INTEGER NOT NULL,            -- the first and the last number
   high INTEGER NOT NULL,
-  ranges TEXT NOT NULL,            -- JSON, as above
-  PRIMARY KEY (tenant, feed, key_id, name, minute, view, space, epoch, route)
+  minute INTEGER NOT NULL,         -- minutes since 1970; in the shell: datetime(minute * 60, 'unixepoch')
+  route TEXT NOT NULL,
+  PRIMARY KEY (tenant, feed, key_id, name, view, space, epoch, low)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX consumer_sent_minute ON consumer_sent (minute);
+CREATE INDEX consumer_sent_of ON consumer_sent (tenant, feed, key_id, name, minute);
 
 -- Requests of consumers that were refused, by code.
 CREATE TABLE consumer_refusal (

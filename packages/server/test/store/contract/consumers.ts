@@ -102,8 +102,8 @@ export function consumersContract(factory: StoreFactory): void {
       await store.consumers.add([])
       await store.consumers.add([noted([[8, 19]])])
       assert.deepEqual(await store.consumers.readings(properties), [kept([[1, 40]], last)])
-      assert.deepEqual(await store.consumers.sentMinutes(noted([])), [
-        { ...part, minute: 10, route: 'list', ranges: [[1, 40]] },
+      assert.deepEqual(await store.consumers.sentAfter(noted([]), undefined, 9), [
+        { ...part, minute: 10, route: 'list', range: [1, 40] },
       ])
     })
 
@@ -143,70 +143,19 @@ export function consumersContract(factory: StoreFactory): void {
         { minute: 11, route: 'event', ranges: [[2, 2]] },
       ] as const
       await store.consumers.add([noted([], { key: feedKey(tenantB, 'contact'), minutes })])
-      const rows = await store.consumers.sentMinutes(noted([], { key: feedKey(tenantB, 'contact') }))
+      const other = noted([], { key: feedKey(tenantB, 'contact') })
+      const rows = await store.consumers.sentAfter(other, undefined, 9)
       assert.deepEqual(
-        rows.map(({ minute, route, ranges }) => [minute, route, ranges]),
+        rows.map(({ minute, route, range }) => [minute, route, range]),
         [
-          [11, 'event', [[2, 2]]],
-          [11, 'list', [[1, 2]]],
-          [12, 'run', [[3, 4]]],
+          [11, 'list', [1, 1]],
+          [11, 'event', [2, 2]],
+          [12, 'run', [3, 4]],
         ],
       )
     })
 
-    it('finds when an event was first sent to each consumer (D28)', async () => {
-      await using store = await withTenants(await factory.create())
-      const minutes = [
-        {
-          minute: 20,
-          route: 'list',
-          ranges: [
-            [1, 5],
-            [9, 9],
-          ],
-        },
-        { minute: 21, route: 'run', ranges: [[7, 7]] },
-        { minute: 30, route: 'snapshot', ranges: [[1, 9]] },
-      ] as const
-      await store.consumers.add([noted([], { minutes }), noted([[7, 7]], { name: 'website' })])
-      const first = async (number: number, changes: object = {}) => {
-        const search = { key: properties, ...part, number, fromMinute: 0, ...changes }
-        const found = await store.consumers.firstSent(search)
-        return found.map(({ keyId, name, minute, route }) => `${keyId} ${name} ${minute} ${route}`).toSorted()
-      }
-      assert.deepEqual(await first(7), ['key default 21 run', 'key website 10 list'])
-      assert.deepEqual(await first(9), ['key default 20 list'])
-      assert.deepEqual(await first(6), ['key default 30 snapshot'])
-      assert.deepEqual(await first(10), [])
-      assert.deepEqual(await first(9, { fromMinute: 21 }), ['key default 30 snapshot'])
-      assert.deepEqual(await first(9, { epoch: 'e2' }), [])
-      assert.deepEqual(await first(9, { view: 'sales' }), [])
-      assert.deepEqual(await first(9, { key: feedKey(tenantB, 'property') }), [])
-    })
-
-    it('never makes a range of events that were read one by one, but finds them (D28)', async () => {
-      await using store = await withTenants(await factory.create())
-      const single = { view: 'single', space: 'numbers', epoch: '' } as const
-      const minutes = [
-        {
-          minute: 5,
-          route: 'latest',
-          ranges: [
-            [1, 1],
-            [2, 2],
-            [3, 3],
-          ],
-        },
-      ] as const
-      await store.consumers.add([noted([], { ...single, minutes, route: 'latest' })])
-      assert.deepEqual(await store.consumers.readings(properties), [kept([], { ...single, route: 'latest' })])
-      const search = { key: properties, ...single, number: 2, fromMinute: 0 }
-      assert.deepEqual(await store.consumers.firstSent(search), [
-        { keyId: 'key', name: 'default', minute: 5, route: 'latest' },
-      ])
-    })
-
-    it(`keeps ${mostRanges} ranges of a view, the first and the highest, and no more for a consumer than requested (D28)`, async () => {
+    it(`keeps ${mostRanges} ranges of a view, the first and the highest (D28)`, async () => {
       await using store = await withTenants(await factory.create())
       const many = Array.from({ length: mostRanges + 100 }, (_, index): NumberRange => [
         index * 10 + 1,
@@ -215,29 +164,6 @@ export function consumersContract(factory: StoreFactory): void {
       for (const ranges of [many.slice(300), many.slice(0, 300)]) await store.consumers.add([noted(ranges)])
       const [first, ...rest] = many
       assert.deepEqual(await rangesOf(store), [first, ...rest.slice(1 - mostRanges)])
-      const minutes = Array.from({ length: 30 }, (_, minute) => ({
-        minute,
-        route: 'run' as const,
-        ranges: [[1, 1]] as const,
-      }))
-      const website = { ...noted([], { name: 'website', minutes }) }
-      await store.consumers.add([website])
-      const minutesKept = async () => (await store.consumers.sentMinutes(website)).map(({ minute }) => minute)
-      await store.consumers.tidy({ consumers: [], mostRows: 20, beforeMinute: 3, resultsBeforeMs: 0 })
-      assert.deepEqual(
-        await minutesKept(),
-        minutes.slice(3).map(({ minute }) => minute),
-      )
-      await Promise.all(
-        [1, 2].map(() =>
-          store.consumers.tidy({ consumers: [website], mostRows: 20, beforeMinute: 3, resultsBeforeMs: 0 }),
-        ),
-      )
-      assert.deepEqual(
-        await minutesKept(),
-        minutes.slice(10).map(({ minute }) => minute),
-      )
-      assert.equal((await store.consumers.sentMinutes(noted([]))).length, 1)
     })
 
     it(`keeps ${namedConsumersPerFeed} names of a feed, and every key (PROTOCOL §14)`, async () => {
@@ -368,7 +294,7 @@ export function consumersContract(factory: StoreFactory): void {
       )
       // What is older than it is kept goes, from two nodes at once; the latest result stays.
       const results = await store.consumers.results(tenantA, uuid('house'))
-      const tidy = { consumers: [], mostRows: 20, beforeMinute: 0, resultsBeforeMs: 1_500 }
+      const tidy = { consumers: [], mostRows: 20, beforeMs: 1_500 }
       await Promise.all([store.consumers.tidy(tidy), store.consumers.tidy(tidy)])
       assert.deepEqual(
         await store.consumers.resultChanges(tenantA, uuid('house')),
@@ -574,7 +500,7 @@ export function consumersContract(factory: StoreFactory): void {
       await using backup = await factory.copy(store)
       for (const one of [store, backup]) {
         assert.deepEqual(await one.consumers.readings(properties), [kept([[1, 5]], { quietMs: 4 })])
-        assert.equal((await one.consumers.sentMinutes(noted([]))).length, 1)
+        assert.equal((await one.consumers.sentAfter(noted([]), undefined, 9)).length, 1)
         assert.equal((await one.consumers.acknowledgements(properties))[0]?.sequenceNumber, 5)
         assert.deepEqual(await one.consumers.results(tenantA, uuid('house')), [result()])
         assert.equal((await one.consumers.resultChanges(tenantA, uuid('house'))).length, 1)
