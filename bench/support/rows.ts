@@ -88,7 +88,7 @@ function rowOf(
     payload: text,
     payloadState: 'full' as const,
     contentHash,
-    wishedCreated: undefined,
+    requestedCreated: undefined,
     remarks: [],
   }
   const json = eventJson(key, planned, position, formatTicks(created))

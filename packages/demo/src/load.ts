@@ -149,8 +149,8 @@ async function publishBatch(
   if (reading.kind === 'faults')
     throw new Error(`the demo market is not fit to publish: ${reading.errors[0]?.message}`)
   const drafts = reading.drafts.map((draft, index) => {
-    const wishedCreated = parseCreatedDate(batch[index]?.event.at ?? '')
-    return wishedCreated === undefined ? draft : { ...draft, wishedCreated }
+    const requestedCreated = parseCreatedDate(batch[index]?.event.at ?? '')
+    return requestedCreated === undefined ? draft : { ...draft, requestedCreated }
   })
   const key = { tenantId: tenantIdOf(first.event.tenant), feed }
   const outcome = await publisher.append({ key, drafts, unchanged: 'store' })

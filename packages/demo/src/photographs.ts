@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib'
 const forms: ReadonlySet<string> = new Set(['house', 'terrace', 'bungalow', 'flats'])
 
 /** There are so many of each, in other colours. A reference decides which of them a home gets, the same in all its photographs. */
-const looks = 6
+const variants = 6
 
 /** The folder of `photographs/` for each word of an address. */
 const folders: ReadonlyMap<string, string> = new Map([
@@ -51,8 +51,8 @@ export function photographAt(form: string, reference: string, name: string): Uin
   const [, subject = ''] = namePattern.exec(name) ?? []
   const folder = folders.get(subject)
   if (folder === undefined || !forms.has(form) || !referencePattern.test(reference)) return undefined
-  const look = crc32(reference) % looks
-  const path = `${folder}/${showsBuilding.has(folder) ? `${form}-${look}` : look}.webp`
+  const variant = crc32(reference) % variants
+  const path = `${folder}/${showsBuilding.has(folder) ? `${form}-${variant}` : variant}.webp`
   const known = read.get(path)
   if (known !== undefined) return known
   const bytes = readFileSync(new URL(`../photographs/${path}`, import.meta.url))

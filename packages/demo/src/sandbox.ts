@@ -160,11 +160,11 @@ function isListed(body: PropertyBody | undefined): body is PropertyBody {
 function stateOf(home: number, turn: number, mediaUrl: string): PropertyBody | undefined {
   const cycle = Math.floor(turn / turnsInCycle)
   const place = turn - cycle * turnsInCycle
-  let told = 0
-  const clock = (): number => timeOf(home, cycle * turnsInCycle + told)
+  let index = 0
+  const clock = (): number => timeOf(home, cycle * turnsInCycle + index)
   for (const { body } of updatesOf(storyOf(home, cycle, clock(), mediaUrl), clock)) {
-    if (told === place) return body
-    told += 1
+    if (index === place) return body
+    index += 1
   }
   return undefined
 }

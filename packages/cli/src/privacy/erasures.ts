@@ -205,11 +205,11 @@ async function writeRecipients(
 
 function rowOf(recipient: ErasureRecipient, isClosed: boolean): readonly string[] {
   const { keyId, label, certainty, events, firstSentAt, lastSentAt, toldBy } = recipient
-  const told = isClosed ? (toldBy === null ? 'not yet' : `by ${timeText(toldBy)}`) : '-'
+  const toldText = isClosed ? (toldBy === null ? 'not yet' : `by ${timeText(toldBy)}`) : '-'
   const isSent = firstSentAt !== null && lastSentAt !== null
   const hours = isSent ? hoursText(firstSentAt, lastSentAt) : ''
   const sent = certainty === 'sent' ? String(events) : certainty
-  return [`  ${keyId}`, label, sent, hours, told, isClosed ? acknowledgedText(recipient) : '-']
+  return [`  ${keyId}`, label, sent, hours, toldText, isClosed ? acknowledgedText(recipient) : '-']
 }
 
 function utcText(time: string | null): string | undefined {

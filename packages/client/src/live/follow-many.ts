@@ -123,10 +123,10 @@ async function* readSome(
   cursors: TenantCursors,
 ): AsyncGenerator<FollowedEvent, void, undefined> {
   const { signal, onMark } = query
-  const taken = takeUnread(cursors, atATime)
-  const outcomes = await Promise.all(taken.map((cursor) => readOne(connection, query, cursor)))
+  const batch = takeUnread(cursors, atATime)
+  const outcomes = await Promise.all(batch.map((cursor) => readOne(connection, query, cursor)))
   // If the loop is left in the middle, the others are read again.
-  for (const cursor of taken) cursors.unread.add(cursor)
+  for (const cursor of batch) cursors.unread.add(cursor)
   for (const outcome of outcomes) {
     const { cursor } = outcome
     if (outcome.kind === 'failed') {
@@ -243,13 +243,13 @@ function recordHeads(cursors: TenantCursors, heads: readonly FeedHead[], beginni
 
 /** Takes the next tenants to read. One that has more to read is added again, after the others. */
 function takeUnread({ unread }: TenantCursors, count: number): readonly TenantCursor[] {
-  const taken: TenantCursor[] = []
+  const batch: TenantCursor[] = []
   for (const cursor of unread) {
-    if (taken.length === count) break
-    taken.push(cursor)
+    if (batch.length === count) break
+    batch.push(cursor)
     unread.delete(cursor)
   }
-  return taken
+  return batch
 }
 
 /** The events of a run have been handed out. */

@@ -206,10 +206,10 @@ export function createLatestPerSubject(known: KnownNumbers): LatestPerSubject {
       return length
     },
     take() {
-      const taken = [...gathered].map(([subjectId, event]) => ({ subjectId, event }))
+      const events = [...gathered].map(([subjectId, event]) => ({ subjectId, event }))
       gathered = new Map()
       length = 0
-      return taken.sort((one, other) => one.event.sequenceNumber - other.event.sequenceNumber)
+      return events.sort((one, other) => one.event.sequenceNumber - other.event.sequenceNumber)
     },
   }
 }

@@ -161,7 +161,7 @@ function* stepsOf(
 /** One edit after another. The price goes down once and up again, so that it stays near what the home is worth. */
 function furtherEdits({ home, category }: PropertyStory): () => Edit {
   const random = randomOf(`staying/${home.agentRef}`)
-  const taken = category === 'lettings' ? statuses.letAgreed : statuses.sstc
+  const agreed = category === 'lettings' ? statuses.letAgreed : statuses.sstc
   let before: number | undefined
   const changePrice: Edit = (listing, atMs) => {
     const price = before ?? Math.round((listing.price * 0.97) / 5) * 5
@@ -169,7 +169,7 @@ function furtherEdits({ home, category }: PropertyStory): () => Edit {
     return setPrice(price)(listing, atMs)
   }
   const changeStatus: Edit = (listing, atMs) =>
-    setStatus(random, listing.status === statuses.available ? taken : statuses.available)(listing, atMs)
+    setStatus(random, listing.status === statuses.available ? agreed : statuses.available)(listing, atMs)
   return () =>
     random.pick([
       replacePhotographs(random, home, defaultSize),

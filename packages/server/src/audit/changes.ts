@@ -113,8 +113,13 @@ function stageOf(state: MoveState): AuditedMove {
 /** One row for each tenant, so that what one tenant sees reveals nothing about another. */
 export function keyCreated(record: KeyRecord): Changes {
   const { keyId, operator, grants, expiresMs, revokedMs, rate, adminScopes = [], networks, reading } = record
-  const said = reading && { reading: { ...reading, eventTypes: reading.eventTypes ?? null } }
-  const common = { operator, expiresMs: expiresMs ?? null, revoked: revokedMs !== undefined, ...said }
+  const readingDetail = reading && { reading: { ...reading, eventTypes: reading.eventTypes ?? null } }
+  const common = {
+    operator,
+    expiresMs: expiresMs ?? null,
+    revoked: revokedMs !== undefined,
+    ...readingDetail,
+  }
   const created = overTenants(grants, (grant) => {
     const detail = {
       ...common,

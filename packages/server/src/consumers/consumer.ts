@@ -240,12 +240,12 @@ export function keptRanges(ranges: readonly NumberRange[]): readonly NumberRange
 
 /** What is kept of a part after a reading. Events that were read one by one never become ranges. */
 export function joinedRead(kept: StoredRead | undefined, reading: NewRead): StoredRead {
-  const { minutes, earlierRanges = [], ...noted } = reading
-  const added = noted.view === 'single' ? [] : [...earlierRanges, ...minutes.flatMap(({ ranges }) => ranges)]
+  const { minutes, earlierRanges = [], ...latest } = reading
+  const added = latest.view === 'single' ? [] : [...earlierRanges, ...minutes.flatMap(({ ranges }) => ranges)]
   const ranges = keptRanges(joinRanges(kept?.ranges ?? [], added))
-  if (kept === undefined) return { ...noted, ranges }
-  const quietMs = Math.max(kept.quietMs ?? 0, noted.quietMs ?? 0)
-  const last = noted.askedMs >= kept.askedMs ? noted : kept
+  if (kept === undefined) return { ...latest, ranges }
+  const quietMs = Math.max(kept.quietMs ?? 0, latest.quietMs ?? 0)
+  const last = latest.askedMs >= kept.askedMs ? latest : kept
   return { ...last, ranges, quietMs: quietMs === 0 ? undefined : quietMs }
 }
 

@@ -49,7 +49,7 @@ export function deliveryOf(facts: DeliveryFacts): ConsumerDelivery {
   const askedMs = latest(readings.map((reading) => reading.askedMs))
   // It may be back before a look has noticed.
   const isBack = (askedMs ?? 0) > (facts.silentMs ?? 0)
-  const said = {
+  const common = {
     keyId,
     name,
     label,
@@ -70,7 +70,7 @@ export function deliveryOf(facts: DeliveryFacts): ConsumerDelivery {
     views: viewsRead(readings),
     eventType: facts.eventType,
   }
-  return { ...said, ...decided(facts, askedMs) }
+  return { ...common, ...decided(facts, askedMs) }
 }
 
 type Decided = { readonly state: DeliveryState } & Partial<

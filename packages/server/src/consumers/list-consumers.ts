@@ -37,8 +37,8 @@ export async function listConsumers(
       if (lag !== notMade) lags.push(lag)
     }
     const last = consumer.readings.toSorted((a, b) => b.askedMs - a.askedMs)[0]
-    const told = { catalogue: store.settings.catalogue, nowMs: query.nowMs }
-    const stopped = query.key.feed === 'property' ? stoppedAfter(consumer, lags, last, told) : undefined
+    const options = { catalogue: store.settings.catalogue, nowMs: query.nowMs }
+    const stopped = query.key.feed === 'property' ? stoppedAfter(consumer, lags, last, options) : undefined
     listed.push({ consumer, lags, last, stoppedAfter: stopped })
   }
   return listed

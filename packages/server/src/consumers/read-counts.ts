@@ -38,7 +38,7 @@ type Store = Pick<ConsumerStore, 'add' | 'addRefusals' | 'acknowledge' | 'tidy'>
 
 export function createReadCounts(store: Store, options: ReadCountsOptions): ReadCounts {
   const { clock = Date.now, resultDays } = options
-  const noted = readRanges()
+  const ranges = readRanges()
   const refusals = refusalCounts()
   const acknowledgements = lastAcknowledgements()
   let touched = new Map<string, ConsumerName>()
@@ -59,29 +59,29 @@ export function createReadCounts(store: Store, options: ReadCountsOptions): Read
   let flushing: Promise<void> = Promise.resolve()
 
   async function addAll(rest: () => Promise<void>): Promise<void> {
-    const parts = noted.take()
+    const parts = ranges.take()
     const refused = refusals.take()
-    const said = acknowledgements.take()
+    const latest = acknowledgements.take()
     const addReadings = async (some: typeof parts): Promise<void> => {
       await store.add(some.map(newReadOf))
       for (const { consumer } of some) touched.set(consumerText(consumer), consumer)
     }
     const leftParts = await addInParts(parts, rowsPerCommit, addReadings, rest)
     const leftRefused = await addInParts(refused, rowsPerCommit, (some) => store.addRefusals(some), rest)
-    const leftSaid = await addInParts(said, rowsPerCommit, (some) => store.acknowledge(some), rest)
-    noted.giveBack(leftParts?.rows ?? [])
+    const leftLatest = await addInParts(latest, rowsPerCommit, (some) => store.acknowledge(some), rest)
+    ranges.giveBack(leftParts?.rows ?? [])
     refusals.giveBack(leftRefused?.rows ?? [])
-    acknowledgements.giveBack(leftSaid?.rows ?? [])
-    const left = leftParts ?? leftRefused ?? leftSaid
+    acknowledgements.giveBack(leftLatest?.rows ?? [])
+    const left = leftParts ?? leftRefused ?? leftLatest
     if (left !== undefined) throw left.failure
     await tidy(rest)
   }
 
   return {
-    note: (keyId, name, delivered, status) => noted.note(keyId, name, delivered, status, clock()),
+    note: (keyId, name, delivered, status) => ranges.note(keyId, name, delivered, status, clock()),
     noteRefusal: (refused) => refusals.note(refused, clock()),
     acknowledge: (one) => acknowledgements.note({ ...one, acknowledgedMs: clock() }),
-    dropped: () => noted.dropped() + refusals.dropped(),
+    dropped: () => ranges.dropped() + refusals.dropped(),
     flush(rest) {
       flushing = flushing.then(
         () => addAll(rest),
@@ -94,24 +94,24 @@ export function createReadCounts(store: Store, options: ReadCountsOptions): Read
 
 /** The last of each consumer. */
 function lastAcknowledgements() {
-  let noted = new Map<string, Acknowledgement>()
+  let latest = new Map<string, Acknowledgement>()
   return {
     note(one: Acknowledgement): void {
       const name = consumerText(one)
-      const before = noted.get(name)
+      const before = latest.get(name)
       const isForward = before?.epoch !== one.epoch || one.sequenceNumber > before.sequenceNumber
-      if (isForward && noted.size < mostAcknowledgements) noted.set(name, one)
+      if (isForward && latest.size < mostAcknowledgements) latest.set(name, one)
     },
     take(): readonly Acknowledgement[] {
-      const taken = [...noted.values()]
-      noted = new Map()
-      return taken
+      const batch = [...latest.values()]
+      latest = new Map()
+      return batch
     },
     /** Acknowledgements made since then are kept. */
     giveBack(given: readonly Acknowledgement[]): void {
       for (const one of given) {
         const name = consumerText(one)
-        if (!noted.has(name)) noted.set(name, one)
+        if (!latest.has(name)) latest.set(name, one)
       }
     },
   }

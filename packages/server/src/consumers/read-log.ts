@@ -79,8 +79,8 @@ export async function lockConsumers(
 
 const addReadings = defineWrite(
   'consumer-add',
-  async (tx, noted: readonly NewRead[]): Promise<void> => {
-    const known = noted.filter(await lockConsumers(tx, noted))
+  async (tx, reads: readonly NewRead[]): Promise<void> => {
+    const known = reads.filter(await lockConsumers(tx, reads))
     const kept = await keptViews(tx, known)
     await addSent(tx, known, (reading) => kept.get(textOf(placeOfPart(reading)))?.ranges ?? [])
     await joinViews(tx, known, kept)
@@ -88,17 +88,17 @@ const addReadings = defineWrite(
   { lockWaitMs: noteLockWaitMs },
 )
 
-async function keptViews(tx: Transaction, noted: readonly NewRead[]): Promise<Map<string, StoredRead>> {
-  const kept = (await tx.rows(viewsGiven(JSON.stringify(noted.map(placeOfPart))))).map(storedReadOf)
+async function keptViews(tx: Transaction, reads: readonly NewRead[]): Promise<Map<string, StoredRead>> {
+  const kept = (await tx.rows(viewsGiven(JSON.stringify(reads.map(placeOfPart))))).map(storedReadOf)
   return new Map(kept.map((reading) => [textOf(placeOfPart(reading)), reading]))
 }
 
 async function joinViews(
   tx: Transaction,
-  noted: readonly NewRead[],
+  reads: readonly NewRead[],
   kept: Map<string, StoredRead>,
 ): Promise<void> {
-  for (const reading of noted) {
+  for (const reading of reads) {
     const text = textOf(placeOfPart(reading))
     kept.set(text, joinedRead(kept.get(text), reading))
   }
@@ -118,7 +118,7 @@ const tidyReads = defineWrite('consumer-tidy', async (tx, request: TidyRequest):
 
 export function readLog({ read, write }: StoreAccess): Pick<ConsumerStore, 'add' | 'readings' | 'tidy'> {
   return {
-    add: (noted) => write(addReadings, noted),
+    add: (reads) => write(addReadings, reads),
     tidy: (request) => write(tidyReads, request),
     readings: async ({ tenantId, feed }) =>
       (await read.rows(readings(tenantId, feedNumbers[feed]))).map(storedReadOf),

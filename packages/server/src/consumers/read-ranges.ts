@@ -93,9 +93,9 @@ export function readRanges(): ReadRanges {
       }
     },
     take() {
-      const taken = [...state.parts.values()]
+      const parts = [...state.parts.values()]
       Object.assign(state, nothing())
-      return taken
+      return parts
     },
     giveBack(given) {
       for (const one of given) giveBackOne(state, one)

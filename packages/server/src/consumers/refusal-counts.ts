@@ -41,9 +41,9 @@ export function refusalCounts(): RefusalCounts {
       put({ ...refused, name, sinceMs: nowMs, lastMs: nowMs, count: 1 })
     },
     take() {
-      const taken = [...refusals.values()]
+      const counts = [...refusals.values()]
       refusals = new Map()
-      return taken
+      return counts
     },
     giveBack: (given) => given.forEach(put),
     dropped: () => dropped,

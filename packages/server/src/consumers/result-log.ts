@@ -59,8 +59,8 @@ export async function addResultChanges(tx: Transaction, changed: readonly Consum
       sequence: one.sequenceNumber,
       result_ms: one.resultMs,
     }
-    const said = { outcome: one.outcome, code: one.code ?? null, url: one.url?.toWellFormed() ?? null }
-    rows.set(JSON.stringify(Object.values(row)), { ...row, ...said })
+    const result = { outcome: one.outcome, code: one.code ?? null, url: one.url?.toWellFormed() ?? null }
+    rows.set(JSON.stringify(Object.values(row)), { ...row, ...result })
   }
   if (rows.size > 0) await tx.rows(putChanges(JSON.stringify([...rows.values()])))
 }

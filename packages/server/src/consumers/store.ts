@@ -111,8 +111,8 @@ const lastId = { uuid: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
 const acknowledgeReading = defineWrite(
   'consumer-acknowledge',
-  async (tx, said: readonly Acknowledgement[]): Promise<void> => {
-    const known = said.filter(await lockConsumers(tx, said))
+  async (tx, acknowledgements: readonly Acknowledgement[]): Promise<void> => {
+    const known = acknowledgements.filter(await lockConsumers(tx, acknowledgements))
     const rows = known.map((one) => {
       return {
         ...placeOf(one),

@@ -51,7 +51,7 @@ export async function insertNewFeeds(tx: Transaction, tenantIds: readonly string
   await tx.rows(insertViews(JSON.stringify(views)))
 }
 
-interface StandingRow {
+interface RestrictedRow {
   readonly feed: number
   readonly epoch: string
   readonly sequence: number
@@ -61,7 +61,7 @@ interface StandingRow {
 }
 
 /** PostgreSQL has the last number in the counter. Ticks are beyond 2^53, so they are read as texts. */
-const feedsOf = statement<StandingRow>('tenant-feeds', (dialect) =>
+const feedsOf = statement<RestrictedRow>('tenant-feeds', (dialect) =>
   dialect === 'sqlite'
     ? `SELECT k.feed, epoch, revision, last_position AS events, CAST(last_created AS TEXT) AS last_created,
           coalesce((SELECT sequence FROM event WHERE place = (f.feed_no << 40) | f.last_position), "offset") AS sequence

@@ -20,10 +20,10 @@ export function livePiece(parts: readonly Uint8Array[]): LivePiece {
 /** The connection of a live answer, as the operation sees it. */
 export interface LiveOut {
   /**
-   * Returns true if the kernel has taken the whole piece. If not, the caller must not write again before `taken` is called. `taken` is
+   * Returns true if the kernel has taken the whole piece. If not, the caller must not write again before `onTaken` is called. `onTaken` is
    * never called if the connection closes first.
    */
-  write(piece: LivePiece, taken: () => void): boolean
+  write(piece: LivePiece, onTaken: () => void): boolean
   /** Ends the answer properly. */
   end(): void
   /** Cuts the answer off and reports the error. */

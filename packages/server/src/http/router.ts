@@ -181,9 +181,9 @@ function startRoute(basePath: string, hasConsole: boolean): Routed {
 }
 
 function methodRefusal(method: string, path: string, allow: string, basePath: string): Refusal {
-  const said = `${quoteInput(method)} is not a method of this path; it accepts ${allow}.`
+  const reason = `${quoteInput(method)} is not a method of this path; it accepts ${allow}.`
   const remedy = writes.includes(method) ? howToPublish(method, path, basePath) : ''
-  return { code: 'method_not_allowed', detail: said + remedy, headers: { allow } }
+  return { code: 'method_not_allowed', detail: reason + remedy, headers: { allow } }
 }
 
 const writes: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE']
@@ -219,9 +219,9 @@ function nothingAt(path: string, lookUp: LookUp, basePath: string, nearest: Near
 
 /** For paths that other services have for the same thing. The text ends with a blank. */
 function howToRead(path: string, basePath: string): string {
-  const said = /(propert|listing)|(contact)|event/i.exec(path.slice(0, 100))
-  if (said === null) return ''
-  const { subjectsPath, publishPath } = feeds[said[2] === undefined ? 'property' : 'contact']
+  const match = /(propert|listing)|(contact)|event/i.exec(path.slice(0, 100))
+  if (match === null) return ''
+  const { subjectsPath, publishPath } = feeds[match[2] === undefined ? 'property' : 'contact']
   return `Events are read with GET ${basePath}${publishPath} and published with POST; one subject is read with GET ${basePath}${subjectsPath}/{subjectId}, all with GET ${basePath}${publishPath}/snapshot. `
 }
 

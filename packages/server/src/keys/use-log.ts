@@ -21,9 +21,9 @@ export function createUseLog(keys: Pick<KeyStore, 'recordKeyUses'>, report: Task
 
   async function write(): Promise<void> {
     if (uses.size === 0) return
-    const taken = [...uses].map(([keyId, usedMs]) => ({ keyId, usedMs }))
+    const batch = [...uses].map(([keyId, usedMs]) => ({ keyId, usedMs }))
     uses = new Map()
-    const left = await addInParts(taken, usesPerStatement, (some) => keys.recordKeyUses(some), noRest)
+    const left = await addInParts(batch, usesPerStatement, (some) => keys.recordKeyUses(some), noRest)
     if (left === undefined) return
     for (const { keyId, usedMs } of left.rows) record(keyId, usedMs)
     throw left.failure

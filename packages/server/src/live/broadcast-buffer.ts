@@ -62,11 +62,11 @@ export function broadcastBuffer(start: number): BroadcastBuffer {
       if (known !== undefined) return known.reading
       const first = firstAfter(events, number, oldest)
       let end = first
-      let taken = 0
+      let bytes = 0
       while (end < events.length) {
         const length = events[end]?.json.byteLength ?? 0
-        if (end > first && taken + length > mostBytes) break
-        taken += length
+        if (end > first && bytes + length > mostBytes) break
+        bytes += length
         end += 1
       }
       const found = events.slice(first, end)

@@ -34,9 +34,9 @@ export interface StreamParts {
   /** Reads the events after a number; they are noted as sent before they are handed out. */
   readonly read: (after: number) => StreamReading | Promise<StreamReading>
   /** Called when events that came after this reader had caught up are with the kernel; the oldest was committed then. */
-  readonly delivered: (committedMs: number) => void
+  readonly onDelivered: (committedMs: number) => void
   /** Called when everything between the numbers has been taken, including these events; equal numbers mean that there was nothing new. */
-  readonly taken: (after: number, through: number, events: readonly StoredEvent[]) => void
+  readonly onTaken: (after: number, through: number, events: readonly StoredEvent[]) => void
 }
 
 /**
@@ -172,7 +172,7 @@ class EventStream {
   #sendMark(now: Head): boolean {
     const after = this.#after
     const note = (): void => {
-      if (after >= now.sequenceNumber) this.#parts.taken(after, after, [])
+      if (after >= now.sequenceNumber) this.#parts.onTaken(after, after, [])
     }
     const isTaken = this.#out.write(markPiece(now, after), () => {
       note()
@@ -206,7 +206,7 @@ class EventStream {
     const from = this.#after
     this.#after = through
     if (piece === undefined) {
-      this.#parts.taken(from, through, events)
+      this.#parts.onTaken(from, through, events)
       if (through >= this.#head.sequenceNumber) return true
       // None of a long feed may be for this reader: others have their turn in between.
       this.#isBusy = true
@@ -231,8 +231,8 @@ class EventStream {
 
   /** Notes events that the kernel has taken. */
   #note(from: number, { events, committedMs }: StreamReading): void {
-    if (this.#hasCaughtUp && committedMs !== undefined) this.#parts.delivered(committedMs)
+    if (this.#hasCaughtUp && committedMs !== undefined) this.#parts.onDelivered(committedMs)
     this.#hasCaughtUp &&= this.#after >= this.#head.sequenceNumber
-    this.#parts.taken(from, this.#after, events)
+    this.#parts.onTaken(from, this.#after, events)
   }
 }

@@ -216,8 +216,8 @@ function partsOf(
       reads.add(reading)
       return reading
     },
-    delivered: (ms) => metrics.live.delivered('stream', (Date.now() - ms) / 1_000),
-    taken(from, next, events) {
+    onDelivered: (ms) => metrics.live.delivered('stream', (Date.now() - ms) / 1_000),
+    onTaken(from, next, events) {
       const delivered = deliveredAfter({
         key,
         view,

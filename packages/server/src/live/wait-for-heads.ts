@@ -67,8 +67,8 @@ async function whileWaiting(
     const refusal = await refusalNow(context, request, access)
     if (refusal !== undefined) return refused(refusal)
     // Feeds that the key may no longer read are left out: its next request is checked again.
-    const told = isOther(await context.verifier.check(access.keyId ?? '')) ? { ...moved, keys: [] } : moved
-    return { ...(await headsAnswer(context, readable, told, headers)), isFree: told.keys.length === 0 }
+    const visible = isOther(await context.verifier.check(access.keyId ?? '')) ? { ...moved, keys: [] } : moved
+    return { ...(await headsAnswer(context, readable, visible, headers)), isFree: visible.keys.length === 0 }
   } finally {
     watched.end()
   }

@@ -47,8 +47,8 @@ export function readPayload(
     const reading = textReading ?? readJson(payload, { maxDepth: limits.maxPayloadDepth })
     if (reading.kind === 'read') return { kind: 'payload', text: payload, value: reading.value }
     const { pointer, code, message } = reading.fault
-    const said = message === invalidJson ? syntaxFaultText(payload) : message
-    return fault(`/payload${pointer}`, code, `In the payload's text: ${said}`)
+    const reason = message === invalidJson ? syntaxFaultText(payload) : message
+    return fault(`/payload${pointer}`, code, `In the payload's text: ${reason}`)
   }
   const span = item.payloadSpan
   let text = span === undefined ? JSON.stringify(payload) : item.source.slice(span.start, span.end)
@@ -112,18 +112,18 @@ export function checkPayload(
   const looksLike = feed === 'property' ? priceLooksLike(payload) : undefined
   const unknown = findUnknownFields(feed, payload)
   const isAdvert = feed === 'property' && isShown(published, eventType)
-  const said = category ?? impliedCategory
+  const statedCategory = category ?? impliedCategory
   const others =
     feed === 'property'
       ? [
           ...(isAdvert ? adviseShown(payload) : []),
           ...contradiction(published, eventType),
-          ...adviseProperty(payload, said),
+          ...adviseProperty(payload, statedCategory),
         ]
       : adviseContact(payload)
   if (isAdvert && dutiesAtMs !== undefined) {
     // A property of which nothing says what it is is in sales (D23), and there is a warning if its price looks like a rent.
-    const assumed = said ?? (looksLike === 'lettings' ? undefined : 'sales')
+    const assumed = statedCategory ?? (looksLike === 'lettings' ? undefined : 'sales')
     others.push(...adviseDuties(payload, { category: assumed, nowMs: dutiesAtMs }))
   }
   return {

@@ -41,7 +41,7 @@ const lock = statement<TenantRow>(
   `SELECT ${columns} FROM tenant WHERE tenant = $1 FOR NO KEY UPDATE`,
 )
 const exists = statement('tenant-exists', 'SELECT 1 AS found FROM tenant WHERE tenant = $1')
-const taken = statement<{ readonly name: boolean | number; readonly reference: boolean | number }>(
+const nameConflicts = statement<{ readonly name: boolean | number; readonly reference: boolean | number }>(
   'tenant-taken',
   `SELECT EXISTS (SELECT 1 FROM tenant WHERE name = $2 AND tenant <> $1) AS name,
     EXISTS (SELECT 1 FROM tenant WHERE reference = $3 AND tenant <> $1) AS reference`,
@@ -68,7 +68,7 @@ const withReferences = statement<TenantRow>(
   'tenants-with-references',
   (dialect) => `SELECT ${columns} FROM tenant WHERE reference ${among('$1', 'text')(dialect)}`,
 )
-const takenNames = statement<Pick<TenantRow, 'name'>>(
+const usedNames = statement<Pick<TenantRow, 'name'>>(
   'tenants-with-names',
   (dialect) => `SELECT name FROM tenant WHERE name ${among('$1', 'text')(dialect)}`,
 )
@@ -85,7 +85,7 @@ const createTenant = defineWrite(
     if (sameName !== 'allowed' || reference !== null) {
       await tx.rows(lockNames())
       if ((await tx.rows(exists(tenantId))).length > 0) return 'exists'
-      const [held] = await tx.rows(taken(tenantId, name, reference))
+      const [held] = await tx.rows(nameConflicts(tenantId, name, reference))
       if (sameName !== 'allowed' && held?.name) return 'nameTaken'
       if (held?.reference) return 'referenceTaken'
     }
@@ -115,7 +115,7 @@ const changeTenant = defineWrite(
     const before = tenantOf(row)
     const tenant = changedTenant(before, change)
     const { name, reference = null, suspended } = tenant
-    const [held] = await tx.rows(taken(tenantId, name, reference))
+    const [held] = await tx.rows(nameConflicts(tenantId, name, reference))
     if (held?.name && name !== before.name) return { kind: 'nameTaken' }
     if (held?.reference) return { kind: 'referenceTaken' }
     await tx.rows(update(tenantId, name, reference))
@@ -133,7 +133,7 @@ const importTenants = defineWrite(
     const references = JSON.stringify(tenants.map(({ tenant }) => tenant.reference))
     const held = (await tx.rows(withReferences(references))).map(tenantOf)
     const wanted = JSON.stringify(tenants.map(({ tenant }) => tenant.name))
-    const names = await tx.rows(takenNames(wanted))
+    const names = await tx.rows(usedNames(wanted))
     const { outcomes, made } = decideImport(tenants, {
       byReference: new Map(held.map((tenant) => [tenant.reference ?? '', tenant])),
       names: new Set(names.map(({ name }) => name)),

@@ -93,16 +93,17 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   const made = there ?? (await to.tenants.createTenant(tenant, actor, { sameName: 'allowed' }))
   if (made === 'referenceTaken') throw endedEarly('before', referenceFault(tenant))
   if ((await to.moves.change(tenantId, there ?? 'open', arriving, actor)) !== 'done') {
-    throw overtaken(stage.now)
+    throw changedMeanwhile(stage.now)
   }
   const holdOn = async (): Promise<void> => {
-    if ((await stateIn(to, tenantId)) !== arriving) throw overtaken(stage.now)
+    if ((await stateIn(to, tenantId)) !== arriving) throw changedMeanwhile(stage.now)
   }
 
   if (here === 'open') {
     for (let rounds = 1; (await copy.round(arriving)) > smallRound && rounds < roundsAtMost; rounds += 1);
     await holdOn()
-    if ((await from.moves.change(tenantId, 'open', 'leaving', actor)) !== 'done') throw overtaken(stage.now)
+    if ((await from.moves.change(tenantId, 'open', 'leaving', actor)) !== 'done')
+      throw changedMeanwhile(stage.now)
     // Begun during the rounds: it could not go on here, and the target would never take the payloads.
     if (await isErasing(from, tenantId)) {
       await from.moves.change(tenantId, 'leaving', 'open', actor)
@@ -114,7 +115,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   await copy.round(arriving)
   await holdOn()
   if (here !== 'left' && (await from.moves.change(tenantId, 'leaving', 'left', actor)) !== 'done') {
-    throw overtaken(stage.now)
+    throw changedMeanwhile(stage.now)
   }
   // Once more for the counters: the source answers no window any more, so their floors are the last ones.
   await copy.round(arriving)
@@ -125,7 +126,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   await to.tenants.setTenantSuspended(tenantId, tenant.suspended, actor)
   await copyLeaving(from, to, actor, tenantId)
   stage.now = 'opening'
-  if ((await to.moves.change(tenantId, arriving, 'open', actor)) !== 'done') throw overtaken('closed')
+  if ((await to.moves.change(tenantId, arriving, 'open', actor)) !== 'done') throw changedMeanwhile('closed')
   return { feeds, keys, closedMs: here === 'open' ? Math.round(performance.now() - closed) : undefined }
 }
 
@@ -180,7 +181,7 @@ async function alreadyMoved({ from, to, tenant: { tenantId } }: MoveOptions): Pr
   return { feeds, keys: (await keysOfTenant(to, tenantId)).length, closedMs: undefined }
 }
 
-function overtaken(stage: MoveStage): CopyRefusal {
+function changedMeanwhile(stage: MoveStage): CopyRefusal {
   return endedEarly(
     stage === 'before' ? 'copying' : stage,
     'Another run of this command has moved this tenant further meanwhile.',

@@ -7,7 +7,7 @@ import { CopyRefusal } from './compare.ts'
 /** How far a run has come when it ends early. */
 export type MoveStage = 'before' | 'copying' | 'closed' | 'opening'
 
-const standings: Readonly<Record<MoveStage, string>> = {
+const stageMessages: Readonly<Record<MoveStage, string>> = {
   before: 'Nothing was changed.',
   copying:
     'The tenant is published in the source as before, and not in the target. Run the same command again to continue.',
@@ -19,7 +19,7 @@ const standings: Readonly<Record<MoveStage, string>> = {
 
 /** `reason`: a whole sentence. */
 export function endedEarly(stage: MoveStage, reason: string, cause?: unknown): CopyRefusal {
-  return new CopyRefusal(`${reason} ${standings[stage]}`, { cause })
+  return new CopyRefusal(`${reason} ${stageMessages[stage]}`, { cause })
 }
 
 /** Why the states of the two stores do not allow the move; `undefined`: they do. `there`: `undefined` for no such tenant. */

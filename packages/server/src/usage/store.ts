@@ -60,10 +60,10 @@ const addUsage = defineWrite(
 
 const ageUsage = defineWrite('usage-age', async (tx, nowMs: number): Promise<number> => {
   const nowHour = Math.floor(nowMs / 3_600_000)
-  const taken = await tx.rows(takeHours(nowHour - usageHoursKept, usagePerCommit))
-  if (taken.length > 0) await tx.rows(addDays(JSON.stringify(taken)))
+  const hours = await tx.rows(takeHours(nowHour - usageHoursKept, usagePerCommit))
+  if (hours.length > 0) await tx.rows(addDays(JSON.stringify(hours)))
   const removed = await tx.rows(removeDays(Math.floor(nowHour / 24) - usageDaysKept, usagePerCommit))
-  return taken.length + removed.length
+  return hours.length + removed.length
 })
 
 export function usageStore({ read, write }: StoreAccess): UsageStore {

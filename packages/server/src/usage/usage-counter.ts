@@ -82,7 +82,7 @@ function counterOf(
 
 /** Returns the counts and resets them. Counters without a count since the last time are dropped. */
 function takeCounters(keys: Map<string, KeyCounters>, hour: number): readonly UsageCount[] {
-  const taken: UsageCount[] = []
+  const counts: UsageCount[] = []
   for (const [keyId, ofKey] of keys) {
     const { operations } = ofKey
     // It may be dropped here.
@@ -90,7 +90,7 @@ function takeCounters(keys: Map<string, KeyCounters>, hour: number): readonly Us
     for (const [operation, statuses] of operations) {
       for (const [status, counter] of statuses) {
         if (counter.requests === 0) statuses.delete(status)
-        else taken.push({ keyId, hour, operation, status, ...counter })
+        else counts.push({ keyId, hour, operation, status, ...counter })
         counter.requests = 0
         counter.bytes = 0
       }
@@ -98,7 +98,7 @@ function takeCounters(keys: Map<string, KeyCounters>, hour: number): readonly Us
     }
     if (operations.size === 0) keys.delete(keyId)
   }
-  return taken
+  return counts
 }
 
 function addTo(counts: Map<string, UsageCount>, count: UsageCount): void {

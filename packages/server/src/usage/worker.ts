@@ -40,6 +40,6 @@ async function ageOnce(
   { usage, publications, consoleSessions }: AgeingStores,
   nowMs: number,
 ): Promise<number> {
-  const noted = (await usage.age(nowMs)) + (await publications.age(nowMs))
-  return noted + (await consoleSessions.age(nowMs, nowMs - idleSessionMs))
+  const rows = (await usage.age(nowMs)) + (await publications.age(nowMs))
+  return rows + (await consoleSessions.age(nowMs, nowMs - idleSessionMs))
 }

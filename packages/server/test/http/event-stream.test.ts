@@ -89,8 +89,8 @@ function stage(
       endsMs: Infinity,
       over,
       read,
-      delivered: (ms) => void delivered.push(ms),
-      taken: (after, through) => void noted.push([after, through]),
+      onDelivered: (ms) => void delivered.push(ms),
+      onTaken: (after, through) => void noted.push([after, through]),
     },
     out,
   )

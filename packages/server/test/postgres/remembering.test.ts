@@ -256,12 +256,12 @@ describe('a node that remembers what it has published', () => {
         )
         const key = feedKey()
         const drafts = [
-          draft({ subject: 'p', id: '1', wishedCreated: 16_000_000_000_000_000n }),
+          draft({ subject: 'p', id: '1', requestedCreated: 16_000_000_000_000_000n }),
           draft({ subject: 'q', id: '2', branch: 'north', implied: 'lettings' }),
-          draft({ subject: 'p', id: '3', published: false, wishedCreated: 17_000_000_100_000_000n }),
+          draft({ subject: 'p', id: '3', published: false, requestedCreated: 17_000_000_100_000_000n }),
           draft({ subject: 'q', id: '4', text: '"\u{1f3e0}\\', branch: 'north', implied: 'lettings' }),
           draft({ subject: 'p', id: '5', type: 'PropertyPublished' }),
-          draft({ subject: 'r', id: '6', wishedCreated: 1n }),
+          draft({ subject: 'r', id: '6', requestedCreated: 1n }),
         ]
         for (let from = 0; from < drafts.length; from += size) {
           await publish(store, drafts.slice(from, from + size), { key })

@@ -196,7 +196,9 @@ describe('the known ranges of a feed', () => {
         for (const [n, one] of steps.entries()) {
           if (one.kind === 'publish') {
             const category = one.lettings ? 'lettings' : 'sales'
-            await publish(storage, [draft({ subject: `p ${n}`, category, wishedCreated: one.at })], { key })
+            await publish(storage, [draft({ subject: `p ${n}`, category, requestedCreated: one.at })], {
+              key,
+            })
           } else if (one.kind === 'epoch') await storage.startEpoch(n, 'cli:test')
           else {
             const { view, from, to } = one

@@ -45,7 +45,7 @@ function rowOf(position: number, subjectId: string): EventRow {
     payload: '{}',
     payloadState: 'full',
     contentHash: null,
-    wishedCreated: undefined,
+    requestedCreated: undefined,
     remarks: [],
   } as const
   return { position, sequenceNumber: position, created: 1n, createdDate: '', event }

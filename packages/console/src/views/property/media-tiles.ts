@@ -43,10 +43,10 @@ function compared(before: readonly MediaItem[], now: readonly MediaItem[]): read
   return [...there, ...removed.map((item): MediaTile => ({ item, mark: 'gone', from: undefined }))]
 }
 
-const looks = ['caption', 'media_update_date', 'media_type'] as const
+const comparedMembers = ['caption', 'media_update_date', 'media_type'] as const
 
 function looksTheSame(before: MediaItem, now: MediaItem): boolean {
-  return looks.every((name) => saysTheSame(memberOf(before.value, name), memberOf(now.value, name)))
+  return comparedMembers.every((name) => saysTheSame(memberOf(before.value, name), memberOf(now.value, name)))
 }
 
 /** Which photographs the page may show. All others appear as numbered tiles. */

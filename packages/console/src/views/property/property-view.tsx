@@ -154,8 +154,8 @@ function Timeline({ versions, query, isWhole }: TimelineProps) {
   const shown = isOnlyChanges ? lines.filter((line) => !line.isUnchanged) : lines
   const hidden = lines.length - shown.length
   const address = (only: boolean, number: number | undefined): string => {
-    const said = [...(only ? ['only=changes'] : []), ...(number === undefined ? [] : [`raw=${number}`])]
-    return said.length === 0 ? path : `${path}?${said.join('&')}`
+    const parameters = [...(only ? ['only=changes'] : []), ...(number === undefined ? [] : [`raw=${number}`])]
+    return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`
   }
   return (
     <section>

@@ -167,13 +167,13 @@ const datedDuties: readonly DatedDuty[] = duties.map((duty) => ({
 
 function adviceOf(duty: DatedDuty, condition: string, finding: Finding): PayloadAdvice {
   const { pointer, pointers, sent, remedy } = finding
-  const said = pointers === undefined ? sent : `Not stated: ${sent}`
+  const statement = pointers === undefined ? sent : `Not stated: ${sent}`
   const place = pointers === undefined ? `${pointer.slice(1)} ` : ''
   return {
     pointer,
     ...(pointers === undefined ? {} : { pointers }),
     code: duty.code,
-    message: `${condition}${place}${said}. ${duty.law}. ${remedy}.`,
+    message: `${condition}${place}${statement}. ${duty.law}. ${remedy}.`,
   }
 }
 

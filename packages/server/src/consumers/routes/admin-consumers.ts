@@ -95,8 +95,8 @@ export function listConsumers(context: Context): Operation {
         return { ...consumerAnswer(one, nowMs), ...silence }
       })
       const [publisher] = await context.silence.find([{ kind: 'publisher', tenantId, feed }])
-      const heard = { lastHeardAt: timeOf(publisher?.lastMs), ...silenceMembers(publisher, nowMs) }
-      return uncachedAnswer({ publisher: heard, items, next: null })
+      const publisherAnswer = { lastHeardAt: timeOf(publisher?.lastMs), ...silenceMembers(publisher, nowMs) }
+      return uncachedAnswer({ publisher: publisherAnswer, items, next: null })
     },
   })
 }

@@ -118,10 +118,10 @@ const takeTurn = defineWrite(
     const [row] = await tx.rows(lockTurn())
     if (row === undefined) return undefined
     const { number, looked_ms: lookedMs, watched_ms: watchedMs, minute } = row
-    const taken = nextTurn({ number, lookedMs, watchedMs, minute }, nowMs)
-    if (taken === undefined) return undefined
-    await tx.rows(setTurn(taken.number, taken.lookedMs, taken.watchedMs))
-    return taken
+    const turn = nextTurn({ number, lookedMs, watchedMs, minute }, nowMs)
+    if (turn === undefined) return undefined
+    await tx.rows(setTurn(turn.number, turn.lookedMs, turn.watchedMs))
+    return turn
   },
 )
 

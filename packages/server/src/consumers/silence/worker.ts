@@ -182,9 +182,9 @@ async function checkSome(check: Check, presences: readonly Presence[]): Promise<
     return false
   if (untold.length === 0) return true
   for (const { after } of untold) check.tell(changeOf(after, clock()))
-  const told = untold.filter((one) => !one.isOver).map(({ after }) => ({ ...after, isReported: true }))
-  const gone = untold.filter((one) => one.isOver).map(({ after }) => after.name)
-  return storage.silence.put(turn, clock(), told, gone)
+  const reported = untold.filter((one) => !one.isOver).map(({ after }) => ({ ...after, isReported: true }))
+  const ended = untold.filter((one) => one.isOver).map(({ after }) => after.name)
+  return storage.silence.put(turn, clock(), reported, ended)
 }
 
 interface Decision {

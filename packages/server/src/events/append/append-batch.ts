@@ -25,7 +25,7 @@ export interface EventDraft {
   /** The service's own event with which a restriction begins or ends (D17). */
   readonly restriction?: 'begins' | 'ends'
   /** For internal loading only (D25): the time this event would like. It gets that time, or the last one's plus a tick. */
-  readonly wishedCreated?: Ticks
+  readonly requestedCreated?: Ticks
 }
 
 export type DraftContent = PayloadContent | RemovalContent | ErasedContent | MovedContent

@@ -25,7 +25,7 @@ export interface PlannedEvent {
   /** The payload that is put aside; the one in `payload` is shown. */
   readonly kept?: string
   readonly contentHash: Uint8Array | null
-  readonly wishedCreated: Ticks | undefined
+  readonly requestedCreated: Ticks | undefined
   readonly remarks: readonly AppendRemark[]
 }
 

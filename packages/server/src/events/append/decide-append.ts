@@ -63,7 +63,7 @@ export function decideAppend(
   const { now, floor } = context
   const rows = numberRows(plan, counter, floor !== undefined && floor > now ? floor : now)
   const { lastCreated } = counter
-  const loads = rows.some((row) => row.event.wishedCreated !== undefined)
+  const loads = rows.some((row) => row.event.requestedCreated !== undefined)
   if (rows.length > 0 && !loads && lastCreated !== undefined && context.clockToleranceTicks !== undefined) {
     if (lastCreated - now > context.clockToleranceTicks) {
       return refusal({ kind: 'clockBehind', headCreated: lastCreated, now })
@@ -119,8 +119,8 @@ function numberRows(
   for (const step of plan.steps) {
     if (step.kind !== 'append') continue
     position += 1
-    const wished = step.event.wishedCreated ?? earliest
-    const created: Ticks = last === undefined || wished > last ? wished : last + 1n
+    const requested = step.event.requestedCreated ?? earliest
+    const created: Ticks = last === undefined || requested > last ? requested : last + 1n
     last = created
     const sequenceNumber = counter.offset + position
     rows.push({ position, sequenceNumber, created, createdDate: formatTicks(created), event: step.event })

@@ -11,7 +11,7 @@ import { hashBeside, isRepeat } from './content-hash.ts'
 import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from './append-plan.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'
 import { firstSpelling, keepsUpdateDate, spelled } from './subject-identity.ts'
-import { derivedCode, isUnchanged, leavesAView, standing, stateAfter } from './subject-state.ts'
+import { derivedCode, isUnchanged, leavesAView, withoutRestriction, stateAfter } from './subject-state.ts'
 import type { StateAfter, SubjectState } from './subject-state.ts'
 import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './append-batch.ts'
 import type { AppendLookups, AppendPlan, PlannedEvent, PlanStep } from './append-plan.ts'
@@ -37,17 +37,17 @@ export function planAppend(
 
   for (const [index, draft] of batch.drafts.entries()) {
     if (isOfOtherBranch(batch, draft)) return { kind: 'branchNotGranted', index, of: 'payload' }
-    const taken = lookups.idTaken(draft.id)
-    if (taken !== undefined) {
-      const repeated = (): FeedEvent => lookups.event(taken.position)
-      if (!isRepeat(draft, taken.contentHash, () => repeated().payload)) {
-        return conflictOf(index, draft.id, taken, lookups)
+    const existing = lookups.idTaken(draft.id)
+    if (existing !== undefined) {
+      const repeated = (): FeedEvent => lookups.event(existing.position)
+      if (!isRepeat(draft, existing.contentHash, () => repeated().payload)) {
+        return conflictOf(index, draft.id, existing, lookups)
       }
       if (repeatsOtherBranch(batch, draft, repeated))
         return { kind: 'branchNotGranted', index, of: 'subject' }
       const derived = lookups.idTaken(derivedId(draft.id))
       if (derived?.contentHash === null) steps.push({ kind: 'repeated', index, position: derived.position })
-      steps.push({ kind: 'repeated', index, position: taken.position })
+      steps.push({ kind: 'repeated', index, position: existing.position })
       continue
     }
 
@@ -156,7 +156,7 @@ function planEvent(
     payload,
     payloadState: content.kind === 'erased' ? 'erased' : 'full',
     contentHash: content.kind === 'erased' || draft.restriction !== undefined ? null : draft.contentHash,
-    wishedCreated: draft.wishedCreated,
+    requestedCreated: draft.requestedCreated,
     remarks: remarksOf(draft, { transactionId, spelling, state }, latest?.state),
   }
 }
@@ -204,7 +204,7 @@ function planDeparture(
     payload: removedPayload(latest.payload(), undefined),
     payloadState: 'full',
     contentHash: null,
-    wishedCreated: event.wishedCreated,
+    requestedCreated: event.requestedCreated,
     remarks: [],
   }
 }
@@ -250,7 +250,7 @@ function againstPrice({ category, content }: EventDraft, state: SubjectState): A
 
 /** An event of a restricted contact is planned as if the contact were not restricted, and then put aside (D17). */
 function stateToPlanFrom(feed: FeedName, { restriction }: EventDraft, state: SubjectState): SubjectState {
-  return restriction === 'ends' ? { ...state, keptCode: null } : standing(feed, state)
+  return restriction === 'ends' ? { ...state, keptCode: null } : withoutRestriction(feed, state)
 }
 
 /** Puts the event aside, with the removal (with this number of event type) in its place; unless the event itself ends the restriction. */

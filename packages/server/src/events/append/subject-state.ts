@@ -38,7 +38,7 @@ export function stateAfter(feed: FeedName, draft: EventDraft, before: SubjectSta
 }
 
 /** A restricted contact as it would be without the restriction, so that what is published of it means what it would. */
-export function standing<State extends SubjectState>(feed: FeedName, state: State): State {
+export function withoutRestriction<State extends SubjectState>(feed: FeedName, state: State): State {
   const { keptCode } = state
   if (keptCode === null) return state
   return { ...state, code: keptCode, published: meaningOf(feed, keptCode) !== 'gone', keptCode: null }

@@ -48,7 +48,7 @@ class NodeLive implements LiveOut {
     this.fail = fail
   }
 
-  write({ bytes, chunk }: LivePiece, taken: () => void): boolean {
+  write({ bytes, chunk }: LivePiece, onTaken: () => void): boolean {
     const socket = this.#socket
     if (socket.destroyed) return false
     this.#exchange.streamedBytes += bytes.byteLength
@@ -56,7 +56,7 @@ class NodeLive implements LiveOut {
     if (socket.writableLength === 0) return true
     // The kernel has not taken all of it; an empty write after it tells when it has.
     socket.write('', 'latin1', (error) => {
-      if (error === undefined || error === null) taken()
+      if (error === undefined || error === null) onTaken()
     })
     this.#watchReader(socket)
     return false

@@ -24,14 +24,14 @@ export async function sendPieces(answer: StreamAnswer, out: Closing, write: Writ
     if (left !== undefined) left -= piece.byteLength
     if (left !== undefined && left < 0) throw new Error('the answer is longer than its head says')
     if (answer.over?.aborted === true) return false
-    if (piece.byteLength > 0 && !(await taken(piece, out, write, answer.over))) return false
+    if (piece.byteLength > 0 && !(await writeWhole(piece, out, write, answer.over))) return false
   }
   if (left !== undefined && left > 0) throw new Error('the answer is shorter than its head says')
   return true
 }
 
 /** Also when the connection closes meanwhile, of which the write itself may hear nothing, or the answer is over. */
-function taken(
+function writeWhole(
   piece: Uint8Array,
   out: Closing,
   write: WritePiece,

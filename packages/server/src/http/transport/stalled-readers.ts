@@ -19,45 +19,45 @@ const checksWithout = 15
  * writes show progress as well. All connections share one timer, which runs while one of them is watched.
  */
 export function stalledReaders(limitMs: number): WatchReader {
-  const standings = new Map<Watched, Standing>()
+  const readers = new Map<Watched, Progress>()
   let timer: NodeJS.Timeout | undefined
 
   const check = (): void => {
-    for (const [connection, standing] of standings) {
+    for (const [connection, progress] of readers) {
       if (connection.destroyed || connection.writableLength === 0) {
-        standings.delete(connection)
+        readers.delete(connection)
         continue
       }
-      const taken = takenBytes(connection)
-      if (taken !== standing.taken) standings.set(connection, { taken, checks: 0 })
-      else if ((standing.checks += 1) >= checksWithout) {
-        standings.delete(connection)
+      const sentBytes = sentBytesOf(connection)
+      if (sentBytes !== progress.sentBytes) readers.set(connection, { sentBytes, checks: 0 })
+      else if ((progress.checks += 1) >= checksWithout) {
+        readers.delete(connection)
         connection.destroy()
       }
     }
-    if (standings.size > 0) return
+    if (readers.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
 
   return (connection) => {
-    if (!standings.has(connection)) standings.set(connection, notSeen)
+    if (!readers.has(connection)) readers.set(connection, noProgress)
     timer ??= setInterval(check, limitMs / checksWithout).unref()
   }
 }
 
-interface Standing {
+interface Progress {
   /** Bytes that the kernel had taken at the last check that found more of them than the one before. */
-  readonly taken: number
+  readonly sentBytes: number
   /** Since then. */
   checks: number
 }
 
 /** Most answers are taken before the first check, so all connections have this in common until then. */
-const notSeen: Standing = { taken: -1, checks: 0 }
+const noProgress: Progress = { sentBytes: -1, checks: 0 }
 
 /** Bytes of the connection that the kernel has taken. Only its handle knows of those of a write that is under way. */
-function takenBytes(connection: Watched): number {
+function sentBytesOf(connection: Watched): number {
   const handle: unknown = Reflect.get(connection, '_handle')
   if (isWriting(handle)) return handle.bytesWritten - handle.writeQueueSize
   return connection.bytesWritten - connection.writableLength

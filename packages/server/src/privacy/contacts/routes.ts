@@ -117,14 +117,14 @@ export function revealContact(context: Context): Operation {
           detail: { reason },
         } as const
         await context.audit.note(row, actorOf(access))
-        const said = {
+        const fields = {
           headers: uncachedJson,
           etag: undefined,
           feed: undefined,
           sent: disclosedEvents(key, [event]),
         }
         const form = formOf(context, access, 'admin:reveal', tenantId)
-        return jsonAnswer(said, ownBody(represent(event.json, form)), 'identity')
+        return jsonAnswer(fields, ownBody(represent(event.json, form)), 'identity')
       }),
   })
 }

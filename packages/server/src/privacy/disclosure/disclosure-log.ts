@@ -50,22 +50,22 @@ export async function createDisclosureLog(
   clock: () => number = Date.now,
 ): Promise<DisclosureLog> {
   const run = { runId: randomUUID(), beganMs: clock() }
-  const noted = pendingRanges()
+  const ranges = pendingRanges()
   let ended = false
   /** Flushed early; if that fails, the next time is not earlier than usual. */
   let isFull = false
 
   async function write(): Promise<void> {
     const now = { ...run, throughMs: clock(), ended }
-    const taken = noted.take()
+    const batch = ranges.take()
     try {
-      const pieces = taken.flatMap(piecesOf)
+      const pieces = batch.flatMap(piecesOf)
       const left = await addInParts(pieces, piecesPerCommit, (some) => store.add(some), noRest)
       if (left !== undefined) throw left.failure
       await store.mark(now)
       isFull = false
     } catch (error) {
-      for (const one of taken) noted.put(one.keyId, { ...one, ranges: one.ranges.ranges() }, one.hour)
+      for (const one of batch) ranges.put(one.keyId, { ...one, ranges: one.ranges.ranges() }, one.hour)
       throw error
     }
   }
@@ -76,8 +76,8 @@ export async function createDisclosureLog(
   await quietly()
   return {
     note(keyId, sent) {
-      noted.put(keyId, sent, Math.floor(clock() / hourMs))
-      if (noted.size() < mostRanges || isFull) return
+      ranges.put(keyId, sent, Math.floor(clock() / hourMs))
+      if (ranges.size() < mostRanges || isFull) return
       isFull = true
       void quietly()
     },
@@ -89,7 +89,7 @@ export async function createDisclosureLog(
   }
 }
 
-interface NotedRanges {
+interface PendingRanges {
   put(keyId: string, sent: Disclosure, hour: number): void
   /** Returns everything noted and forgets it. */
   take(): readonly Pending[]
@@ -97,7 +97,7 @@ interface NotedRanges {
   size(): number
 }
 
-function pendingRanges(): NotedRanges {
+function pendingRanges(): PendingRanges {
   let pending = new Map<string, Pending>()
   let count = 0
   return {
@@ -113,10 +113,10 @@ function pendingRanges(): NotedRanges {
       count += entry.ranges.size - before
     },
     take() {
-      const taken = [...pending.values()]
+      const entries = [...pending.values()]
       pending = new Map()
       count = 0
-      return taken
+      return entries
     },
     size: () => count,
   }

@@ -56,16 +56,16 @@ export async function disclosurePage(
   }
   // Read before the contacts: what is added meanwhile is on the page and still reported as unknown.
   const unknown = await unknownTimes(store, query)
-  const taken: DisclosurePiece[] = []
+  const readPieces: DisclosurePiece[] = []
   let contacts: readonly DisclosedContact[] = []
   for (const piece of pieces) {
-    taken.push(piece)
+    readPieces.push(piece)
     contacts = merged(contacts, (await disclosuresOf(store, [piece], query)).contacts)
     if (contacts.length >= contactsPerPage) break
     await nextTurn()
   }
-  const last = taken.at(-1)
-  const isWhole = taken.length === pieces.length && pieces.length < piecesAtOnce
+  const last = readPieces.at(-1)
+  const isWhole = readPieces.length === pieces.length && pieces.length < piecesAtOnce
   return { contacts, unknown, next: isWhole || last === undefined ? undefined : placeOf(last) }
 }
 

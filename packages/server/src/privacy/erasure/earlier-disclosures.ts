@@ -42,7 +42,7 @@ const copySent = statement(
   (dialect) =>
     `INSERT INTO erasure_sent (erasure, key_id, view, hour, block, ranges) ${sentOfErasedText(dialect)}`,
 )
-const selectNoted = statement<{ readonly doubt_ms: number | null }>(
+const selectRecorded = statement<{ readonly doubt_ms: number | null }>(
   'erasure-noted-since',
   'SELECT doubt_ms FROM erasure_noted WHERE erasure = $1',
 )
@@ -79,19 +79,19 @@ export async function copyDisclosures(sql: Sql, row: ErasedRow, nowMs: number): 
   await sql.rows(copySent(erasure, tenant, feed, fromHour, ofSubject, position))
 }
 
-/** `undefined`: nothing was noted of it. */
+/** `undefined`: nothing was recorded of it. */
 export async function readEarlierDisclosures(
   sql: Sql,
   { erasureId, key, begunMs }: Erasure,
 ): Promise<EarlierDisclosures | undefined> {
-  const [noted] = await sql.rows(selectNoted(erasureId))
-  if (noted === undefined) return undefined
+  const [recorded] = await sql.rows(selectRecorded(erasureId))
+  if (recorded === undefined) return undefined
   const pieces = await sql.rows(selectSent(erasureId))
   return {
     fromHour: firstDisclosureHour(begunMs),
     pieces: pieces.map(({ key_id: keyId, ranges, ...piece }) => {
       return { ...piece, key, keyId, ranges: rangesOf(ranges) }
     }),
-    doubtMs: noted.doubt_ms ?? undefined,
+    doubtMs: recorded.doubt_ms ?? undefined,
   }
 }

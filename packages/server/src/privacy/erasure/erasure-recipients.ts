@@ -52,11 +52,11 @@ export async function erasureRecipients(
   const { erased, closing } = await eventsOf(store, erasure)
   const before = await store.erasures.sentBefore(erasure.erasureId)
   const sent = await sentOf(store, erasure, erased, before)
-  const told = gatherDisclosures(closing)
+  const closings = gatherDisclosures(closing)
   const fromHour = Math.floor(erasure.begunMs / hourMs) - 1
-  for await (const piece of piecesOf(store.ledger, erasure.key, closing, { fromHour })) told.add(piece)
+  for await (const piece of piecesOf(store.ledger, erasure.key, closing, { fromHour })) closings.add(piece)
   const toldBy = (keyId: string): number | undefined => {
-    const hour = told.byKey.get(keyId)?.firstHour
+    const hour = closings.byKey.get(keyId)?.firstHour
     return hour === undefined ? undefined : Math.min((hour + 1) * hourMs, nowMs)
   }
   const consumers = await acknowledgedBy(store, erasure)

@@ -157,24 +157,24 @@ export function cutThinStep<Due extends DueEvent>(
   step: ThinStep,
   due: readonly Due[],
 ): { readonly due: readonly Due[]; readonly to: ThinProgress } {
-  const { taken, to } = cutByBytes(step, due)
-  const held = taken.filter(({ isHeld }) => isHeld).map(({ position }) => position)
+  const { part, to } = cutByBytes(step, due)
+  const held = part.filter(({ isHeld }) => isHeld).map(({ position }) => position)
   const from = Math.min(...held, to.held?.from ?? Infinity)
   const mark = held.length === 0 ? to.held : { from, before: step.supersededBefore }
-  return { due: taken.filter(({ isHeld }) => !isHeld), to: { ...to, held: mark } }
+  return { due: part.filter(({ isHeld }) => !isHeld), to: { ...to, held: mark } }
 }
 
 function cutByBytes<Due extends DueEvent>(
   { from, to }: ThinStep,
   due: readonly Due[],
-): { readonly taken: readonly Due[]; readonly to: ThinProgress } {
+): { readonly part: readonly Due[]; readonly to: ThinProgress } {
   let bytes = 0
   const end = due.findIndex(({ byteLength }, index) => (bytes += byteLength) > bytesPerReduction && index > 0)
   const first = due[end]
-  if (first === undefined) return { taken: due, to }
+  if (first === undefined) return { part: due, to }
   const last = first.at - 1
   return {
-    taken: due.slice(0, end),
+    part: due.slice(0, end),
     to: to.aged > from.aged ? { ...to, aged: last } : { ...to, superseded: last },
   }
 }

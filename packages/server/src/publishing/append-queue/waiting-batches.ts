@@ -81,9 +81,9 @@ export class WaitingBatches {
       claim(only, size)
       return [{ feed: only, batches: only.waiting.splice(0) }]
     }
-    const taken = takeShares(size)
-    for (const { feed } of taken) claim(feed, size)
-    return taken
+    const claims = takeShares(size)
+    for (const { feed } of claims) claim(feed, size)
+    return claims
   }
 
   /** Takes what else fits into the commit of a claimed feed. */
@@ -184,8 +184,8 @@ function onlyOne({ tenants }: BatchSize): FeedQueue | undefined {
 function takeShares(size: BatchSize): readonly Claim[] {
   const filling: Filling = { events: 0, characters: 0 }
   const share = Math.min(size.batchEvents, size.commitEvents)
-  const taken = new Map<FeedQueue, WaitingBatch[]>()
-  const claims = (): readonly Claim[] => Array.from(taken, ([feed, batches]) => ({ feed, batches }))
+  const shares = new Map<FeedQueue, WaitingBatch[]>()
+  const claims = (): readonly Claim[] => Array.from(shares, ([feed, batches]) => ({ feed, batches }))
   let inRound = [...size.tenants.values()]
   while (inRound.length > 0) {
     const inNextRound: Set<FeedQueue>[] = []
@@ -193,7 +193,7 @@ function takeShares(size: BatchSize): readonly Claim[] {
       let left = share
       for (const feed of feeds) {
         const batches = fill(feed, size, filling, left)
-        if (batches.length > 0) taken.set(feed, [...(taken.get(feed) ?? []), ...batches])
+        if (batches.length > 0) shares.set(feed, [...(shares.get(feed) ?? []), ...batches])
         for (const { batch } of batches) left -= batch.drafts.length
       }
       const hasMore = [...feeds].some(({ waiting }) => waiting[0]?.size === size)

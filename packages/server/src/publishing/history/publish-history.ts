@@ -83,15 +83,15 @@ export function createPublishHistory(
       refusals.push({ ...name, atMs, requestId, code, faults })
     },
     async flush(rest) {
-      const taken = [...minutes.values()].toSorted(compare)
-      const noted = refusals
+      const batch = [...minutes.values()].toSorted(compare)
+      const batchRefusals = refusals
       minutes = new Map()
       refusals = []
-      const add = (some: readonly PublishedMinute[]) => store.add(some, noted.filter(isOf(some)))
-      const left = await addInParts(taken, publicationsPerCommit, add, rest)
+      const add = (some: readonly PublishedMinute[]) => store.add(some, batchRefusals.filter(isOf(some)))
+      const left = await addInParts(batch, publicationsPerCommit, add, rest)
       if (left === undefined) return
       for (const minute of left.rows) put(minute)
-      refusals.push(...noted.filter(isOf(left.rows)))
+      refusals.push(...batchRefusals.filter(isOf(left.rows)))
       throw left.failure
     },
   }

@@ -79,9 +79,9 @@ const countRefusals = statement<HourRow>(
 )
 const refusalColumns = `${nameColumns}, place, at_ms, request_id, code, faults`
 const addRefusals = statement('refusal-add', (dialect) => {
-  const told = { at_ms: 'bigint', request_id: 'text', code: 'text', faults: 'text' } as const
+  const details = { at_ms: 'bigint', request_id: 'text', code: 'text', faults: 'text' } as const
   return `INSERT INTO refusal (${refusalColumns})
-    SELECT ${refusalColumns} FROM ${rowsFrom('$1', { ...name, place: 'integer', ...told })(dialect)}`
+    SELECT ${refusalColumns} FROM ${rowsFrom('$1', { ...name, place: 'integer', ...details })(dialect)}`
 })
 
 const within = 'tenant = $1 AND minute BETWEEN $2 AND $3 AND (CAST($4 AS text) IS NULL OR key_id = $4)'
@@ -250,8 +250,8 @@ function summedRow(minute: PublishedMinute): Omit<MinuteRow, keyof Omit<WarnedRo
 
 function refusalRow(refusal: PublicationRefusal, place: number): RefusalRow {
   const { atMs, requestId, code, faults } = refusal
-  const told = { at_ms: atMs, request_id: requestId, code, faults: JSON.stringify(faults) }
-  return { ...nameRow(refusal), place, ...told }
+  const details = { at_ms: atMs, request_id: requestId, code, faults: JSON.stringify(faults) }
+  return { ...nameRow(refusal), place, ...details }
 }
 
 function publisherOf(row: PublisherRow): Omit<PublishedMinuteName, 'minute'> {

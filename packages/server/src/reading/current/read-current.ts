@@ -62,11 +62,11 @@ export function currentCall(
     const coding = preferredCoding(request.header('accept-encoding'))
     const etag = currentTag(asked, page, found.asOf, coding)
     const delivered = deliveredPage(page.range, page.head.epoch)
-    const said = { ...headers, [currentHeader]: String(found.asOf) }
+    const ownHeaders = { ...headers, [currentHeader]: String(found.asOf) }
     if (tagMatches(request.header('if-none-match'), etag))
       return {
         kind: 'notModified',
-        headers: joined(cacheHeaders, said),
+        headers: joined(cacheHeaders, ownHeaders),
         etag,
         feed: page.head,
         delivered: nothingDelivered(delivered),
@@ -74,7 +74,7 @@ export function currentCall(
     const coded = page.range.count === 0 ? 'identity' : coding
     const body = await context.pages.read(page, coded)
     const of = {
-      headers: joined(jsonHeaders, said),
+      headers: joined(jsonHeaders, ownHeaders),
       etag,
       feed: page.head,
       coding: coded,

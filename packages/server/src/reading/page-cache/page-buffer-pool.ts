@@ -123,12 +123,12 @@ export function createPageBufferPool(byteLength: number): PageBufferPool {
       let [first, last, length] = [part, part, part.byteLength]
       while (length < byteLength) {
         const beside = [last.next, first.previous].filter((other) => other !== undefined)
-        const taken = beside.find((other) => other.isFree) ?? beside.find((other) => mayGo(other))
-        if (taken === undefined) return undefined
-        if (taken === last.next) last = taken
-        else first = taken
-        if (!taken.isFree) found.push(taken)
-        length += taken.byteLength
+        const neighbour = beside.find((other) => other.isFree) ?? beside.find((other) => mayGo(other))
+        if (neighbour === undefined) return undefined
+        if (neighbour === last.next) last = neighbour
+        else first = neighbour
+        if (!neighbour.isFree) found.push(neighbour)
+        length += neighbour.byteLength
       }
       return found
     },

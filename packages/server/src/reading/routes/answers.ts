@@ -59,14 +59,14 @@ const chunkBytes = 65_536
 
 /**
  * Answers with an event and its tag: 304 if the client already has it, otherwise its bytes, compressed if the client accepts that and it
- * is worth it. `noted`: what it tells and sends. `further`: headers in addition to the usual ones.
+ * is worth it. `recorded`: what counts as sent and delivered with it. `further`: headers in addition to the usual ones.
  */
 export function eventAnswer(
   request: Request,
   event: PageBody,
   etag: string,
   coding: ContentCoding,
-  noted: { readonly sent: Disclosure | undefined; readonly delivered: Delivered },
+  recorded: { readonly sent: Disclosure | undefined; readonly delivered: Delivered },
   further: Headers = noHeaders,
 ): Answer | Promise<Answer> {
   if (tagMatches(request.header('if-none-match'), etag)) {
@@ -77,10 +77,14 @@ export function eventAnswer(
       headers,
       etag,
       feed: undefined,
-      delivered: nothingDelivered(noted.delivered),
+      delivered: nothingDelivered(recorded.delivered),
     }
   }
-  return jsonAnswer({ headers: joined(jsonHeaders, further), etag, feed: undefined, ...noted }, event, coding)
+  return jsonAnswer(
+    { headers: joined(jsonHeaders, further), etag, feed: undefined, ...recorded },
+    event,
+    coding,
+  )
 }
 
 /** Returns one of the objects if there is nothing to join, because its lines are kept. */
@@ -90,13 +94,13 @@ export function joined(headers: Headers, further: Headers): Headers {
 
 /** Answers with the bytes as they are, or compressed if the client accepts that and it is worth it. */
 export function jsonAnswer(
-  said: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed' | 'sent' | 'delivered'>,
+  fields: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed' | 'sent' | 'delivered'>,
   plain: PageBody,
   wanted: ContentCoding,
 ): PiecesAnswer | Promise<PiecesAnswer> {
   const coding = plain.byteLength < minGzipBytes ? 'identity' : wanted
   return mapMaybePromise(coding === 'identity' ? plain : compress(plain), (body) => ({
-    ...said,
+    ...fields,
     kind: 'pieces',
     body,
     coding,
@@ -114,21 +118,21 @@ async function compress(plain: PageBody): Promise<PageBody> {
 }
 
 /** The answer that sends a page: whole, or in pieces if it is long. */
-type Said = Pick<
+type PageFields = Pick<
   Extract<Answer, { kind: 'stream' }>,
   'headers' | 'etag' | 'feed' | 'completeUntil' | 'coding' | 'sent' | 'delivered'
 >
 
 /** `onBytes`: called for each piece of a long page when it is made. */
 export function pageAnswer(
-  said: Said,
+  fields: PageFields,
   body: PageBody | StreamedBody,
   onBytes: (bytes: number) => void,
 ): Answer {
-  return body.kind === 'whole' ? { ...said, kind: 'pieces', body } : longPage(said, body, onBytes)
+  return body.kind === 'whole' ? { ...fields, kind: 'pieces', body } : longPage(fields, body, onBytes)
 }
 
-function longPage(said: Said, body: StreamedBody, onBytes: (bytes: number) => void): Answer {
+function longPage(fields: PageFields, body: StreamedBody, onBytes: (bytes: number) => void): Answer {
   // It holds only the piece that is being sent.
   const { byteLength } = body
   async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -137,7 +141,7 @@ function longPage(said: Said, body: StreamedBody, onBytes: (bytes: number) => vo
       yield piece
     }
   }
-  return { ...said, kind: 'stream', use: 'largePage', byteLength, pieces, release: () => undefined }
+  return { ...fields, kind: 'stream', use: 'largePage', byteLength, pieces, release: () => undefined }
 }
 
 /** What answering with a run needs. */

@@ -121,8 +121,8 @@ function digestAnswer(
     head: sequenceNumber,
     epoch,
   })
-  const said = { headers: jsonHeaders, etag: undefined, feed: head, sent: undefined }
-  return jsonAnswer(said, ownBody(Buffer.from(body)), coding)
+  const fields = { headers: jsonHeaders, etag: undefined, feed: head, sent: undefined }
+  return jsonAnswer(fields, ownBody(Buffer.from(body)), coding)
 }
 
 function readPrefix(values: ReadonlyMap<string, string>, errors: ProblemError[]): string {

@@ -80,11 +80,11 @@ export function getSubject(context: SubjectContext, feedName: FeedName): Operati
         const json = represent(event.json, context.formOf(access, feedName))
         const coding = preferredCoding(request.header('accept-encoding'))
         const etag = contentTag(json, coding)
-        const noted = {
+        const recorded = {
           sent: disclosedEvents(key, [event]),
           delivered: deliveredEvents(key, [event], 'latest'),
         }
-        return eventAnswer(request, ownBody(json), etag, coding, noted)
+        return eventAnswer(request, ownBody(json), etag, coding, recorded)
       }
     },
   }

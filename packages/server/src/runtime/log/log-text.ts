@@ -27,15 +27,15 @@ export function logText(json: string, coloured: boolean): string {
     coloured ? `\u001b[${code}m${text}\u001b[${code === dim ? 22 : 39}m` : text
   const { level, time, msg, err, ...members } = line
   const [word, colour] = levels[Number(level)] ?? ['log', dim]
-  const told = msg === 'request' ? requestWords(members, paint) : { words: text(msg ?? ''), rest: members }
-  const more = Object.entries(told.rest).map(
+  const content = msg === 'request' ? requestWords(members, paint) : { words: text(msg ?? ''), rest: members }
+  const more = Object.entries(content.rest).map(
     ([name, value]) => `${paint(dim, `${plainText(name)}=`)}${text(value)}`,
   )
   const reason = errorOf(err)
   const parts = [
     paint(dim, `${String(time).slice(11, 19)}Z`),
     paint(colour, word.padEnd(5)),
-    told.words,
+    content.words,
     ...(reason === undefined ? [] : [`(${reason.message})`]),
     ...more,
   ]

@@ -166,10 +166,10 @@ export function namedCounts(most: number = namesAtMost): NamedCounts {
     },
     take() {
       const names = Array.from(counts, ([name, own]) => [name, listOf(own)] as const)
-      const taken = { names, others: listOf(others) }
+      const totals = { names, others: listOf(others) }
       counts = new Map()
       others = { first: 0, second: 0 }
-      return taken
+      return totals
     },
   }
 }

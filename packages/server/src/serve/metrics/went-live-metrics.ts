@@ -35,10 +35,10 @@ export function countWentLive(): WentLiveCounts {
       own[sumAt] = (own[sumAt] ?? 0) + seconds
     },
     take() {
-      const taken = { names: [...names], others }
+      const totals = { names: [...names], others }
       names = new Map()
       others = nothing()
-      return taken
+      return totals
     },
   }
 }

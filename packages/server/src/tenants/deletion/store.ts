@@ -123,8 +123,8 @@ const begin = defineWrite(
 const takeTheExport = defineWrite(
   'deletion-take-export',
   async (tx, deletionId: string, nodeId: string): Promise<'taken' | 'busy'> => {
-    const taken = await tx.rows(takeExport(deletionId, nodeId, (await tx.nowMs()) - nodeSilenceMs))
-    return taken.length > 0 ? 'taken' : 'busy'
+    const rows = await tx.rows(takeExport(deletionId, nodeId, (await tx.nowMs()) - nodeSilenceMs))
+    return rows.length > 0 ? 'taken' : 'busy'
   },
 )
 

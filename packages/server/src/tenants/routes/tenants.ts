@@ -173,7 +173,7 @@ export function createTenant(context: Context): Operation {
           ...(reference === undefined ? {} : { reference }),
         }
         const outcome = await context.tenants.createTenant(tenant, actorOf(access))
-        if (outcome !== 'created') return taken(outcome)
+        if (outcome !== 'created') return conflict(outcome)
         const location = `${context.basePath}/v1/admin/tenants/${tenantId}`
         return uncachedAnswer(newTenantMembers(tenant), success.created, { location })
       }),
@@ -226,12 +226,12 @@ export function changeTenant(context: Context): Operation {
           if (suspended === false) await context.leaving.end(tenantId, actorOf(access))
           return uncachedAnswer((await tenantView(context, [outcome.tenant]))(outcome.tenant))
         }
-        return outcome.kind === 'unknownTenant' ? noTenant : taken(outcome.kind)
+        return outcome.kind === 'unknownTenant' ? noTenant : conflict(outcome.kind)
       }),
   })
 }
 
-function taken(what: 'exists' | 'nameTaken' | 'referenceTaken'): Outcome {
+function conflict(what: 'exists' | 'nameTaken' | 'referenceTaken'): Outcome {
   const member = { exists: 'id', nameTaken: 'name', referenceTaken: 'reference' }[what]
   return refused({ code: 'tenant_exists', detail: `Another tenant has this ${member}. Nothing was changed.` })
 }

@@ -101,8 +101,8 @@ export function movingContract(factory: StoreFactory): void {
 
     it('answers open windows while it is leaving, and not once it may be published elsewhere (P3)', async () => {
       await using store = await withTenants(await factory.create())
-      await publish(store, [draft({ subject: 'p', wishedCreated: ticks('2025-01-30') })])
-      await publish(store, [draft({ subject: 'p', wishedCreated: ticks('2025-01-31') })])
+      await publish(store, [draft({ subject: 'p', requestedCreated: ticks('2025-01-30') })])
+      await publish(store, [draft({ subject: 'p', requestedCreated: ticks('2025-01-31') })])
       const open = { from: ticks('2025-01-01') }
       await store.moves.change(tenantA, 'open', 'leaving', 'cli:test')
       assert.equal((await located(store, open)).range.count, 2)

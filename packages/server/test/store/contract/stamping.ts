@@ -71,7 +71,7 @@ export function stampingContract(factory: StoreFactory): void {
       const wishes = ['2020-05-01T08:00:00', '2019-01-01', '2020-05-02']
       await publish(
         store,
-        wishes.map((wish, n) => draft({ subject: `p${n}`, wishedCreated: ticks(wish) })),
+        wishes.map((wish, n) => draft({ subject: `p${n}`, requestedCreated: ticks(wish) })),
       )
       await publish(store, [draft({ subject: 'now' })])
       assert.deepEqual(
@@ -88,9 +88,9 @@ export function stampingContract(factory: StoreFactory): void {
     it('gives a derived event a time of its own, before its cause (D23, P3)', async () => {
       const { clock } = testClock('2025-01-31T12:00:00')
       await using store = await withTenants(await factory.create({ clock }))
-      const wishedCreated = ticks('2020-05-01')
-      await publish(store, [draft({ subject: 'p', category: 'sales', wishedCreated })])
-      const moved = draft({ subject: 'p', category: 'lettings', wishedCreated: ticks('2020-06-01') })
+      const requestedCreated = ticks('2020-05-01')
+      await publish(store, [draft({ subject: 'p', category: 'sales', requestedCreated })])
+      const moved = draft({ subject: 'p', category: 'lettings', requestedCreated: ticks('2020-06-01') })
       const lines = await publish(store, [moved])
       assert.deepEqual(
         lines.map((line) => line.stored?.createdDate),

@@ -23,7 +23,7 @@ async function withTimes(factory: StoreFactory): Promise<StorageEngine> {
   const store = await withTenants(await factory.create())
   for (const [index, time] of times.entries()) {
     const category = index % 2 === 0 ? 'sales' : 'lettings'
-    await publish(store, [draft({ subject: `p${index}`, category, wishedCreated: ticks(time) })])
+    await publish(store, [draft({ subject: `p${index}`, category, requestedCreated: ticks(time) })])
   }
   return store
 }

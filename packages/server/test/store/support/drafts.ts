@@ -45,7 +45,7 @@ export interface DraftWords {
   /** The subject's UUID as this draft writes it; lower case if left out. */
   readonly spelling?: string
   readonly updateDate?: string
-  readonly wishedCreated?: Ticks
+  readonly requestedCreated?: Ticks
 }
 
 let madeIds = 0
@@ -86,7 +86,7 @@ export function removal(words: DraftWords, reason?: string): EventDraft {
 
 function framed(words: DraftWords, content: PayloadContent | RemovalContent): EventDraft {
   madeIds += 1
-  const { id, subject, type: eventTypeShortCode, category, transactionId, wishedCreated } = words
+  const { id, subject, type: eventTypeShortCode, category, transactionId, requestedCreated } = words
   const subjectId = uuid(subject)
   return {
     id: uuid(id ?? `made ${madeIds}`),
@@ -98,7 +98,7 @@ function framed(words: DraftWords, content: PayloadContent | RemovalContent): Ev
     eventTypeShortCode,
     category,
     contentHash: contentHashOf(content, { subjectId, eventTypeShortCode, transactionId, category }),
-    ...(wishedCreated === undefined ? {} : { wishedCreated }),
+    ...(requestedCreated === undefined ? {} : { requestedCreated }),
   }
 }
 

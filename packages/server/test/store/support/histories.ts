@@ -226,7 +226,9 @@ export function batchOf(words: RequestWords, tenants: readonly [string, string])
       ...(implied === undefined ? {} : { implied }),
       ...(category === undefined ? {} : { category }),
       ...(type === undefined ? {} : { type }),
-      ...(wished === undefined ? {} : { wishedCreated: ticks('2020-01-01') + BigInt(wished) * 600_000_000n }),
+      ...(wished === undefined
+        ? {}
+        : { requestedCreated: ticks('2020-01-01') + BigInt(wished) * 600_000_000n }),
     }
     return removed ? removal(named) : draft(named)
   })

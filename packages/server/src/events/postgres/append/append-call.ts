@@ -164,9 +164,9 @@ function addRows(planned: PlannedRow[], { rows }: FeedPlan, n: number): void {
   for (const row of rows) {
     const { event } = row
     nth += 1
-    if (event.wishedCreated === undefined) firstStamp ??= nth
+    if (event.requestedCreated === undefined) firstStamp ??= nth
     else {
-      const less: Ticks = event.wishedCreated - BigInt(nth)
+      const less: Ticks = event.requestedCreated - BigInt(nth)
       if (wish === null || less > wish) wish = less
     }
     const viewNth = (viewNths.get(event.state.category) ?? 0) + 1
@@ -219,7 +219,7 @@ const appendOne = functionCall<PlannedEvent>(
     new_payload_hash: { type: 'bytea', value: ({ event }) => event.state.payloadHash },
     new_spelling: { type: 'text', value: ({ event }) => event.state.spelling },
     new_update_date_hash: { type: 'bytea', value: ({ event }) => event.state.updateDateHash },
-    wish: { type: 'bigint', value: ({ event }) => event.wishedCreated ?? null },
+    wish: { type: 'bigint', value: ({ event }) => event.requestedCreated ?? null },
     json_before: { type: 'text', value: ({ reading }) => eventJsonStart(reading.key) },
     json_piece: { type: 'text', value: ({ event }) => eventJsonMiddle(event) },
     json_after: { type: 'text', value: () => eventJsonEnd },

@@ -11,7 +11,7 @@ import { bigints, integers, smallints, uuids } from '../../../sql/postgres/array
 import type { Session, Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
-export interface TakenId {
+export interface StoredId {
   readonly position: number
   readonly contentHash: Uint8Array | null
 }
@@ -33,7 +33,7 @@ export interface FeedReading {
   /** Ids that are in none of the maps: to be read first, or assumed free until the append checks. */
   readonly idsUnread: 'wanted' | 'free'
   /** `undefined`: the id is free, the subject has no event. */
-  readonly ids: Map<string, TakenId | undefined>
+  readonly ids: Map<string, StoredId | undefined>
   readonly subjects: Map<string, SubjectRow | undefined>
   readonly events: Map<number, FeedEvent>
 }

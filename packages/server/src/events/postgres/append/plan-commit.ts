@@ -9,7 +9,7 @@ import type { AppendLookups } from '../../append/append-plan.ts'
 import { feedName } from '../../feed-key.ts'
 import type { AppendBatch, AppendOutcome } from '../../append/append-batch.ts'
 import type { FeedKey } from '../../feed-key.ts'
-import type { FeedReading, Reading, SubjectRow, TakenId, Wanted } from './feed-state.ts'
+import type { FeedReading, Reading, SubjectRow, StoredId, Wanted } from './feed-state.ts'
 
 export interface PlanContext {
   readonly catalogue: EventTypeCatalogue
@@ -71,7 +71,7 @@ interface GrowingFeed {
   readonly reading: FeedReading
   readonly rows: EventRow[]
   readonly reserved: ReservedId[]
-  readonly addedIds: Map<string, TakenId>
+  readonly addedIds: Map<string, StoredId>
   readonly addedSubjects: Map<string, SubjectRow>
   /** What was looked up, as in the plan. */
   readonly freeIds: Set<string>
@@ -103,8 +103,8 @@ function lookupsOf(feed: GrowingFeed): AppendLookups {
   const { reading, rows, wanted } = feed
   return {
     idTaken(id) {
-      const taken = feed.addedIds.get(id) ?? reading.ids.get(id)
-      if (taken !== undefined) return taken
+      const found = feed.addedIds.get(id) ?? reading.ids.get(id)
+      if (found !== undefined) return found
       if (reading.idsUnread === 'free' || reading.ids.has(id)) feed.freeIds.add(id)
       else wanted.ids.add(id)
       return undefined

@@ -77,8 +77,8 @@ function writeBatches(batches: readonly AppendBatch[]): readonly BatchMessage[] 
 }
 
 function writeDraft(draft: EventDraft): DraftMessage | EventDraft {
-  const { content, contentHash, restriction, wishedCreated } = draft
-  if (content.kind !== 'payload' || restriction !== undefined || wishedCreated !== undefined) return draft
+  const { content, contentHash, restriction, requestedCreated } = draft
+  if (content.kind !== 'payload' || restriction !== undefined || requestedCreated !== undefined) return draft
   const { text, hash, published, branch, impliedCategory, priceLooksLike, updateDateHash } = content
   scratch.set(contentHash)
   scratch.set(hash, hashBytes)

@@ -58,28 +58,28 @@ interface OpenSegmentFile extends SegmentFile {
  * After a crash this much of the file, or an eighth if that is more, has to be read record by record: 120 µs for each record that is not
  * in memory.
  */
-const defaultNotedEveryBytes = 64 * 2 ** 20
+const defaultNoteEveryBytes = 64 * 2 ** 20
 
 /**
  * Opens or creates the file. It keeps whole records and cuts off everything after an incomplete one. It writes a note of the index when
- * `notedEveryBytes`, or an eighth of the file, were added since the last note.
+ * `noteEveryBytes`, or an eighth of the file, were added since the last note.
  */
 export function openSegmentFile(
   path: string,
   maxBytes: number,
-  notedEveryBytes = defaultNotedEveryBytes,
+  noteEveryBytes = defaultNoteEveryBytes,
 ): OpenSegmentFile {
   const { file, index, ...opened } = openRecords(path)
-  let { noted, end } = opened
+  let { noteEnd, end } = opened
   let full = false
   let closed = false
   const wiper = createSegmentWiper(file)
 
   function noteProgress(): void {
     // A note that omits what still has to be wiped would hide it from the start after a crash.
-    if (wiper.isBusy() || end - noted < Math.max(notedEveryBytes, end / 8)) return
+    if (wiper.isBusy() || end - noteEnd < Math.max(noteEveryBytes, end / 8)) return
     leaveIndexNote(path, end, index.series())
-    noted = end
+    noteEnd = end
   }
   noteProgress()
 
@@ -92,7 +92,7 @@ export function openSegmentFile(
     forgetIndexNote(path)
     cutOff(file, 0)
     end = 0
-    noted = 0
+    noteEnd = 0
     full = false
   }
 
@@ -120,7 +120,7 @@ export function openSegmentFile(
       const hasWiped = await wiper.wipe()
       if (!hasWiped || closed) return
       leaveIndexNote(path, end, index.series())
-      noted = end
+      noteEnd = end
     },
     isMostlyWiped,
     clear,
@@ -134,17 +134,17 @@ export function openSegmentFile(
   }
 }
 
-/** `noted`: how much of the file its note covers. `end`: where the last whole record ends, and the file with it. */
+/** `noteEnd`: how much of the file its note covers. `end`: where the last whole record ends, and the file with it. */
 function openRecords(path: string) {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
   const note = readIndexNote(path, file)
   const index = createSegmentIndex(note?.series)
   if (note?.closed === false) index.doubt()
-  const noted = note?.end ?? 0
-  const end = readRecords(file, noted, index)
+  const noteEnd = note?.end ?? 0
+  const end = readRecords(file, noteEnd, index)
   // If there is nothing to cut off, the time of the last change must stay as it is.
   if (end < fstatSync(file).size) ftruncateSync(file, end)
-  return { file, index, noted, end }
+  return { file, index, noteEnd, end }
 }
 
 /** Writes a record at the end of the file. True if all of it fitted; if not, the file stays as it was. */

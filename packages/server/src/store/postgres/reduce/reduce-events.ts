@@ -120,11 +120,11 @@ async function nextEvents(
   }
   const found = await database.read<EventRow>(ofSubject, [...feed, target.subjectId, next, last, limit + 1])
   let bytes = 0
-  let taken = 0
+  let count = 0
   for (const { json } of found) {
     bytes += json.length
-    if (taken > 0 && (taken >= limit || bytes > bytesPerReduction)) break
-    taken += 1
+    if (count > 0 && (count >= limit || bytes > bytesPerReduction)) break
+    count += 1
   }
-  return { events: found.slice(0, taken), isLast: taken === found.length }
+  return { events: found.slice(0, count), isLast: count === found.length }
 }

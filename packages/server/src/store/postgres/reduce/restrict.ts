@@ -119,20 +119,20 @@ async function step(database: Database, row: RestrictionRow, limit: number): Pro
     return index > 0 && (index >= limit || bytes > bytesPerReduction)
   })
   const isLast = end < 0
-  const taken = isLast ? found : found.slice(0, end)
-  const json = state === 'hiding' ? taken.map((one) => erasedEventJson(key.feed, subjectId, one.json)) : []
+  const rows = isLast ? found : found.slice(0, end)
+  const json = state === 'hiding' ? rows.map((one) => erasedEventJson(key.feed, subjectId, one.json)) : []
   const values = [
     restrictionId,
     state,
     next,
-    isLast ? last + 1 : Number(taken.at(-1)?.position) + 1,
+    isLast ? last + 1 : Number(rows.at(-1)?.position) + 1,
     isLast,
-    bigints(taken.map(({ position }) => BigInt(position))),
+    bigints(rows.map(({ position }) => BigInt(position))),
     texts(json),
   ]
   return database.write(async (session) => {
     const [answer] = await session.query<{ status: string }>(call, values)
-    if (answer?.status === 'reduced') return { kind: 'reduced', events: taken.length }
+    if (answer?.status === 'reduced') return { kind: 'reduced', events: rows.length }
     return notReduced(session, key)
   })
 }

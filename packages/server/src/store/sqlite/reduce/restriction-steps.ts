@@ -66,25 +66,25 @@ export function restrictionStepper(db: Connection): (restrictionId: string, limi
     const { next_position: next, last_position: lastPosition } = row
     const subject = bytesOfUuid(restriction.subjectId)
     const finish = (
-      taken: readonly { readonly position: number; readonly sequence: number }[],
+      step: readonly { readonly position: number; readonly sequence: number }[],
       isLast: boolean,
     ) => {
-      raise(feedNo, taken)
+      raise(feedNo, step)
       const done = row.state === 'hiding' ? 'hidden' : 'lifted'
-      const position = isLast ? lastPosition : (taken.at(-1)?.position ?? lastPosition)
+      const position = isLast ? lastPosition : (step.at(-1)?.position ?? lastPosition)
       const state = isLast ? done : row.state
       run(putRestriction({ ...restriction, state }, { nextPosition: position + 1, lastPosition }))
-      return { kind: 'reduced', events: taken.length } as const
+      return { kind: 'reduced', events: step.length } as const
     }
     if (row.state === 'hiding') {
       const rows = selectShown.iterate(feedNo, subject, feedNo, next, feedNo, lastPosition)
       const shown = within(rows, limit)
-      for (const event of shown.taken) hide(feedNo, restriction.key.feed, event)
-      return finish(shown.taken, shown.isLast)
+      for (const event of shown.step) hide(feedNo, restriction.key.feed, event)
+      return finish(shown.step, shown.isLast)
     }
     const kept = within(selectKept.iterate(feedNo, subject, next, lastPosition), limit)
-    for (const event of kept.taken) show(feedNo, event)
-    return finish(kept.taken, kept.isLast)
+    for (const event of kept.step) show(feedNo, event)
+    return finish(kept.step, kept.isLast)
   })
   return (restrictionId, limit) => step.immediate(restrictionId, limit)
 }
@@ -93,14 +93,13 @@ export function restrictionStepper(db: Connection): (restrictionId: string, limi
 function within<R extends { readonly json: Buffer }>(
   rows: Iterable<R>,
   limit: number,
-): { readonly taken: readonly R[]; readonly isLast: boolean } {
-  const taken: R[] = []
+): { readonly step: readonly R[]; readonly isLast: boolean } {
+  const step: R[] = []
   let bytes = 0
   for (const row of rows) {
     bytes += row.json.byteLength
-    if (taken.length > 0 && (taken.length >= limit || bytes > bytesPerReduction))
-      return { taken, isLast: false }
-    taken.push(row)
+    if (step.length > 0 && (step.length >= limit || bytes > bytesPerReduction)) return { step, isLast: false }
+    step.push(row)
   }
-  return { taken, isLast: true }
+  return { step, isLast: true }
 }
