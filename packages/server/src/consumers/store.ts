@@ -199,7 +199,7 @@ export function consumerStore(access: StoreAccess): ConsumerStore {
     ...readLog(access),
     ...resultLog(access),
     ...sentLog(access),
-    acknowledge: (said) => write(acknowledgeReading, said),
+    acknowledge: (acknowledgements) => write(acknowledgeReading, acknowledgements),
     addRefusals: (given) => write(countRefusals, given),
     putResults: (given) => write(putResults, given),
     async acknowledgements({ tenantId, feed }) {
@@ -282,17 +282,17 @@ function resultOf(row: ResultRow): ConsumerResult {
 }
 
 /** Texts of consumers may have half characters: JSON keeps them, and PostgreSQL refuses them. */
-function rowOf({ tenantId, subjectId, keyId, name, ...said }: ConsumerResult): ResultRow {
+function rowOf({ tenantId, subjectId, keyId, name, ...result }: ConsumerResult): ResultRow {
   return {
     tenant: tenantId,
     subject: subjectId,
     key_id: keyId,
     name,
-    sequence: said.sequenceNumber,
-    outcome: said.outcome,
-    code: said.code ?? null,
-    message: said.message?.toWellFormed() ?? null,
-    url: said.url?.toWellFormed() ?? null,
-    result_ms: said.resultMs,
+    sequence: result.sequenceNumber,
+    outcome: result.outcome,
+    code: result.code ?? null,
+    message: result.message?.toWellFormed() ?? null,
+    url: result.url?.toWellFormed() ?? null,
+    result_ms: result.resultMs,
   }
 }

@@ -48,8 +48,8 @@ export function withRemarks(
   warnings: readonly PublishWarning[],
   events: readonly AppendedEvent[],
 ): readonly PublishWarning[] {
-  const remarks = events.flatMap(({ index, remarks: said = [] }) =>
-    said.map((remark) => ({ index, ...sentences[remark] })),
+  const remarks = events.flatMap(({ index, remarks: own = [] }) =>
+    own.map((remark) => ({ index, ...sentences[remark] })),
   )
   return remarks.length === 0 ? warnings : merged(warnings, remarks)
 }

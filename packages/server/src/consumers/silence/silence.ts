@@ -175,17 +175,17 @@ export function pausesOf(text: string): readonly Pause[] {
 /** The progress of checks. */
 export type TurnState = SilenceTurn & {
   /** The last time that a check continued. */
-  readonly lookedMs: number
+  readonly checkedMs: number
 }
 
 /** The turn after this one; `undefined`: it is not due yet. */
-export function nextTurn({ lookedMs, ...before }: TurnState, nowMs: number): TurnState | undefined {
-  const sinceMs = nowMs - lookedMs
+export function nextTurn({ checkedMs, ...before }: TurnState, nowMs: number): TurnState | undefined {
+  const sinceMs = nowMs - checkedMs
   const isSetBack = sinceMs < -mostClockStepMs
   // A little less than the time between two checks, because timers are never quite even.
   if (sinceMs < checkEveryMs * 0.9 && !isSetBack) return undefined
   const watchedMs = sinceMs > mostUnwatchedMs || isSetBack ? nowMs : before.watchedMs
-  return { number: before.number + 1, watchedMs, minute: before.minute, lookedMs: nowMs }
+  return { number: before.number + 1, watchedMs, minute: before.minute, checkedMs: nowMs }
 }
 
 /** What the audit records about a change. `keyTenants`: the tenants of a consumer's key; one row for each. */

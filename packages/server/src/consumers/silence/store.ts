@@ -55,15 +55,15 @@ const countSilent = statement<{ readonly kind: number; readonly count: number }>
 /** If nodes ask at the same time, the later one sees what the earlier one has written. */
 const lockTurn = statement<TurnRow>(
   'silence-turn',
-  'SELECT number, looked_ms, watched_ms, minute FROM silence_turn FOR UPDATE',
+  'SELECT number, checked_ms, watched_ms, minute FROM silence_turn FOR UPDATE',
 )
 const setTurn = statement(
   'silence-take',
-  'UPDATE silence_turn SET number = $1, looked_ms = $2, watched_ms = $3',
+  'UPDATE silence_turn SET number = $1, checked_ms = $2, watched_ms = $3',
 )
 const goOn = statement(
   'silence-go-on',
-  `UPDATE silence_turn SET looked_ms = CASE WHEN looked_ms < $2 THEN $2 ELSE looked_ms END WHERE number = $1
+  `UPDATE silence_turn SET checked_ms = CASE WHEN checked_ms < $2 THEN $2 ELSE checked_ms END WHERE number = $1
     RETURNING number`,
 )
 const setMinute = statement('silence-minute', 'UPDATE silence_turn SET minute = $2 WHERE number = $1')
@@ -76,12 +76,12 @@ const put = statement('presence-put', (dialect) => {
     pauses: 'text',
     active_ms: 'bigint',
     silent_ms: 'bigint',
-    told: 'boolean',
+    reported: 'boolean',
   })
-  return `INSERT INTO presence (${keyColumns}, first_ms, last_ms, pauses, active_ms, silent_ms, told)
-    SELECT ${keyColumns}, first_ms, last_ms, pauses, active_ms, silent_ms, told FROM ${rows(dialect)} ORDER BY ${keyColumns}
+  return `INSERT INTO presence (${keyColumns}, first_ms, last_ms, pauses, active_ms, silent_ms, reported)
+    SELECT ${keyColumns}, first_ms, last_ms, pauses, active_ms, silent_ms, reported FROM ${rows(dialect)} ORDER BY ${keyColumns}
     ON CONFLICT (${keyColumns}) DO UPDATE SET first_ms = excluded.first_ms, last_ms = excluded.last_ms,
-      pauses = excluded.pauses, active_ms = excluded.active_ms, silent_ms = excluded.silent_ms, told = excluded.told`
+      pauses = excluded.pauses, active_ms = excluded.active_ms, silent_ms = excluded.silent_ms, reported = excluded.reported`
 })
 const remove = statement('presence-remove', (dialect) => `DELETE FROM presence ${ofGiven(dialect)}`)
 
@@ -102,7 +102,7 @@ const countSet = statement<{ readonly count: number }>(
 /** Both return a row if something has changed. */
 const expectation = statement(
   'silence-expect',
-  `INSERT INTO presence (${keyColumns}, pauses, told, expected_ms) VALUES ($1, $2, $3, $4, '[]', true, $5)
+  `INSERT INTO presence (${keyColumns}, pauses, reported, expected_ms) VALUES ($1, $2, $3, $4, '[]', true, $5)
     ON CONFLICT (${keyColumns}) DO UPDATE SET expected_ms = excluded.expected_ms
       WHERE presence.expected_ms IS DISTINCT FROM excluded.expected_ms
     RETURNING kind`,
@@ -117,10 +117,10 @@ const takeTurn = defineWrite(
   async (tx, nowMs: number): Promise<SilenceTurn | undefined> => {
     const [row] = await tx.rows(lockTurn())
     if (row === undefined) return undefined
-    const { number, looked_ms: lookedMs, watched_ms: watchedMs, minute } = row
-    const turn = nextTurn({ number, lookedMs, watchedMs, minute }, nowMs)
+    const { number, checked_ms: checkedMs, watched_ms: watchedMs, minute } = row
+    const turn = nextTurn({ number, checkedMs, watchedMs, minute }, nowMs)
     if (turn === undefined) return undefined
-    await tx.rows(setTurn(turn.number, turn.lookedMs, turn.watchedMs))
+    await tx.rows(setTurn(turn.number, turn.checkedMs, turn.watchedMs))
     return turn
   },
 )
@@ -224,13 +224,13 @@ interface PresenceRow {
   readonly pauses: string
   readonly active_ms: number | null
   readonly silent_ms: number | null
-  readonly told: boolean | number
+  readonly reported: boolean | number
   readonly expected_ms: number | null
 }
 
 interface TurnRow {
   readonly number: number
-  readonly looked_ms: number
+  readonly checked_ms: number
   readonly watched_ms: number
   readonly minute: number
 }
@@ -257,7 +257,7 @@ function rowOf({ name, pauses, isReported, ...times }: Presence) {
     pauses: pausesText(pauses),
     active_ms: activeMs,
     silent_ms: silentMs,
-    told: isReported,
+    reported: isReported,
   }
 }
 
@@ -270,7 +270,7 @@ function presenceOf(row: PresenceRow): Presence {
     pauses: pausesOf(row.pauses),
     activeMs: row.active_ms ?? undefined,
     silentMs: row.silent_ms ?? undefined,
-    isReported: Boolean(row.told),
+    isReported: Boolean(row.reported),
     expectation: expected === 0 ? 'never' : (expected ?? undefined),
   }
 }

@@ -8,8 +8,8 @@ import { firstDisclosureHour } from './erasure.ts'
 import type { Erasure, EarlierDisclosures } from './erasure.ts'
 
 const noteErasure = statement(
-  'erasure-noted',
-  `INSERT INTO erasure_noted (erasure, doubt_ms) SELECT $1, min(through_ms) FROM sent_run
+  'erasure-disclosure-add',
+  `INSERT INTO erasure_disclosure (erasure, doubt_ms) SELECT $1, min(through_ms) FROM sent_run
     WHERE NOT ended AND through_ms < $2 AND coalesce(lost_ms, $3) >= $3`,
 )
 
@@ -43,8 +43,8 @@ const copySent = statement(
     `INSERT INTO erasure_sent (erasure, key_id, view, hour, block, ranges) ${sentOfErasedText(dialect)}`,
 )
 const selectRecorded = statement<{ readonly doubt_ms: number | null }>(
-  'erasure-noted-since',
-  'SELECT doubt_ms FROM erasure_noted WHERE erasure = $1',
+  'erasure-disclosure-find',
+  'SELECT doubt_ms FROM erasure_disclosure WHERE erasure = $1',
 )
 const selectSent = statement<PieceRow>(
   'erasure-sent-before',

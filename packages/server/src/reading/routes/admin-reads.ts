@@ -150,9 +150,9 @@ function schemaOf(schema: OperationSchema): OperationSchema {
 /** Nothing is ignored here, so no header names ignored parameters. */
 function strict(response: OperationSchema['response']): OperationSchema['response'] {
   return Object.fromEntries(
-    Object.entries(response).map(([status, { headers, ...said }]) => {
+    Object.entries(response).map(([status, { headers, ...others }]) => {
       const named = Object.entries(headers).filter(([name]) => name !== 'x-ignored-parameters')
-      return [status, { ...said, headers: Object.fromEntries(named) }]
+      return [status, { ...others, headers: Object.fromEntries(named) }]
     }),
   )
 }

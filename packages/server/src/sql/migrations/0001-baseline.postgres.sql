@@ -66,7 +66,7 @@ CREATE TABLE tenant_deletion (
   tenant uuid NOT NULL,
   actor text NOT NULL,
   state text NOT NULL,              -- 'exporting', 'deleting', 'forgetting', 'deleted'
-  said text NOT NULL,               -- JSON: the export, the feeds as they were, and the name until it is 'deleted'
+  facts text NOT NULL,              -- JSON: the export, the feeds as they were, and the name until it is 'deleted'
   counts text NOT NULL,             -- JSON: rows removed so far
   property_digest text NOT NULL,    -- of the events removed so far (tenants/deletion/deletion.ts)
   contact_digest text NOT NULL,
@@ -389,8 +389,8 @@ CREATE TABLE erasure_sent (
   PRIMARY KEY (erasure, hour, key_id, view, block)
 );
 
--- Erasures for which that was noted.
-CREATE TABLE erasure_noted (
+-- Erasures for which that was recorded.
+CREATE TABLE erasure_disclosure (
   erasure uuid PRIMARY KEY,
   doubt_ms bigint                  -- a run had said nothing since then; NULL: all had
 );
@@ -641,7 +641,7 @@ CREATE TABLE presence (
   pauses text NOT NULL,            -- JSON: [day, milliseconds], the longest pause that ended on each of the last 14 days
   active_ms bigint,                -- since when something can be expected of it
   silent_ms bigint,                -- since when it is silent; NULL: it is not
-  told boolean NOT NULL,           -- false: its silence, or the end of it, is still to be told
+  reported boolean NOT NULL,       -- false: its silence, or the end of it, is still to be reported
   expected_ms bigint,              -- as it was set; 0: nothing is expected; NULL: it is learned
   PRIMARY KEY (kind, tenant, key_id, part)
 ) WITH (fillfactor = 60);
@@ -651,7 +651,7 @@ CREATE INDEX presence_silent ON presence (silent_ms) WHERE silent_ms IS NOT NULL
 CREATE TABLE silence_turn (
   only_row boolean PRIMARY KEY CHECK (only_row),
   number bigint NOT NULL,
-  looked_ms bigint NOT NULL,
+  checked_ms bigint NOT NULL,
   watched_ms bigint NOT NULL,      -- since when there were no more than some minutes between two looks
   minute integer NOT NULL          -- up to which publications were looked through
 ) WITH (fillfactor = 10);

@@ -51,7 +51,7 @@ CREATE TABLE tenant_deletion (
   tenant TEXT NOT NULL,
   actor TEXT NOT NULL,
   state TEXT NOT NULL,              -- 'exporting', 'deleting', 'forgetting', 'deleted'
-  said TEXT NOT NULL,               -- JSON: the export, the feeds as they were, and the name until it is 'deleted'
+  facts TEXT NOT NULL,              -- JSON: the export, the feeds as they were, and the name until it is 'deleted'
   counts TEXT NOT NULL,             -- JSON: rows removed so far
   property_digest TEXT NOT NULL,    -- of the events removed so far (tenants/deletion/deletion.ts)
   contact_digest TEXT NOT NULL,
@@ -398,8 +398,8 @@ CREATE TABLE erasure_sent (
   PRIMARY KEY (erasure, hour, key_id, view, block)
 ) STRICT, WITHOUT ROWID;
 
--- Erasures for which that was noted.
-CREATE TABLE erasure_noted (
+-- Erasures for which that was recorded.
+CREATE TABLE erasure_disclosure (
   erasure TEXT PRIMARY KEY,
   doubt_ms INTEGER                 -- a run had said nothing since then; NULL: all had
 ) STRICT, WITHOUT ROWID;
@@ -673,7 +673,7 @@ CREATE TABLE presence (
   pauses TEXT NOT NULL,            -- JSON: [day, milliseconds], the longest pause that ended on each of the last 14 days
   active_ms INTEGER,               -- since when something can be expected of it
   silent_ms INTEGER,               -- since when it is silent; NULL: it is not
-  told INTEGER NOT NULL,           -- 0: its silence, or the end of it, is still to be told
+  reported INTEGER NOT NULL,       -- 0: its silence, or the end of it, is still to be reported
   expected_ms INTEGER,             -- as it was set; 0: nothing is expected; NULL: it is learned
   PRIMARY KEY (kind, tenant, key_id, part)
 ) STRICT, WITHOUT ROWID;
@@ -683,7 +683,7 @@ CREATE INDEX presence_silent ON presence (silent_ms) WHERE silent_ms IS NOT NULL
 CREATE TABLE silence_turn (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   number INTEGER NOT NULL,
-  looked_ms INTEGER NOT NULL,
+  checked_ms INTEGER NOT NULL,
   watched_ms INTEGER NOT NULL,     -- since when there were no more than some minutes between two looks
   minute INTEGER NOT NULL          -- up to which publications were looked through
 ) STRICT;

@@ -44,7 +44,7 @@ export const nodeRights: Readonly<Record<string, readonly Right[]>> = {
   erasure_node: adds,
   reduced_event: adds,
   erasure_sent: adds,
-  erasure_noted: adds,
+  erasure_disclosure: adds,
   // Holds
   hold: writes,
   // Restriction

@@ -16,7 +16,7 @@ export interface DeletionRow {
   readonly tenant: string
   readonly actor: string
   readonly state: DeletionState
-  readonly said: string
+  readonly facts: string
   readonly counts: string
   readonly property_digest: string
   readonly contact_digest: string
@@ -26,32 +26,32 @@ export interface DeletionRow {
 
 const insert = statement(
   'deletion-insert',
-  `INSERT INTO tenant_deletion (deletion, tenant, actor, state, said, counts, property_digest, contact_digest, begun_ms,
+  `INSERT INTO tenant_deletion (deletion, tenant, actor, state, facts, counts, property_digest, contact_digest, begun_ms,
       deleted_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (deletion) DO NOTHING`,
 )
 const update = statement(
   'deletion-update',
-  `UPDATE tenant_deletion SET state = $2, said = $3, counts = $4, property_digest = $5, contact_digest = $6, deleted_ms = $7
+  `UPDATE tenant_deletion SET state = $2, facts = $3, counts = $4, property_digest = $5, contact_digest = $6, deleted_ms = $7
     WHERE deletion = $1`,
 )
 
 /** An existing one stays as it is. */
 export function insertDeletion(deletion: Deletion): Query {
   const { deletionId, tenantId, actor, state, counts, digests, begunMs, deletedMs = null } = deletion
-  const texts = [saidOf(deletion), JSON.stringify(counts), digests.property, digests.contact]
+  const texts = [factsOf(deletion), JSON.stringify(counts), digests.property, digests.contact]
   return insert(deletionId, tenantId, actor, state, ...texts, begunMs, deletedMs)
 }
 
 /** Stores what has changed in the deletion. */
 export function putDeletion(deletion: Deletion): Query {
   const { deletionId, state, counts, digests, deletedMs = null } = deletion
-  const texts = [saidOf(deletion), JSON.stringify(counts), digests.property, digests.contact]
+  const texts = [factsOf(deletion), JSON.stringify(counts), digests.property, digests.contact]
   return update(deletionId, state, ...texts, deletedMs)
 }
 
 export function deletionOf(row: DeletionRow): Deletion {
   const counts: OwnedCounts = JSON.parse(row.counts)
-  const { name, export: by, exported, feeds }: Said = JSON.parse(row.said)
+  const { name, export: by, exported, feeds }: DeletionFacts = JSON.parse(row.facts)
   return {
     deletionId: row.deletion,
     tenantId: row.tenant,
@@ -72,21 +72,21 @@ export function deletionOf(row: DeletionRow): Deletion {
 }
 
 /** What nothing is searched by. */
-interface Said {
+interface DeletionFacts {
   readonly name?: string | undefined
   readonly export: DeletionExport
   readonly exported?: DeletedExport | undefined
   readonly feeds: readonly (Omit<DeletedFeed, 'lastCreated'> & { readonly lastCreated: string | null })[]
 }
 
-function saidOf({ name, export: by, exported, feeds }: Deletion): string {
-  const said: Said = {
+function factsOf({ name, export: by, exported, feeds }: Deletion): string {
+  const facts: DeletionFacts = {
     name,
     export: by,
     exported,
     feeds: feeds.map((feed) => ({ ...feed, lastCreated: feed.lastCreated?.toString() ?? null })),
   }
-  return JSON.stringify(said)
+  return JSON.stringify(facts)
 }
 
 function actorOf(text: string): Actor {
