@@ -28,12 +28,14 @@ const reference = Type.String({
   pattern: '^[!-~]+$',
   description: 'Your own name for it, such as its number in a CRM; no two tenants have the same.',
 })
+const duties = Type.Boolean({ description: 'Its receipts warn of duties by law.' })
 
 const tenant = {
   tenantId: uuid('Of the tenant.'),
   name,
   reference: orNull(reference, 'Null: it has none.'),
   suspended: Type.Boolean({ description: 'Its keys are refused.' }),
+  duties,
   leaving: orNull(
     Type.Object({
       since: moment('Since when nothing can be published for it.'),
@@ -99,6 +101,7 @@ export const tenants = {
       name: Type.Optional(name),
       reference: Type.Optional(orNull(reference, 'Null removes it.')),
       suspended: Type.Optional(Type.Boolean({ description: 'Its keys are refused.' })),
+      duties: Type.Optional(duties),
     },
     {
       title: 'TenantChange',

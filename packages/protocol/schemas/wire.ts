@@ -796,6 +796,8 @@ export interface Tenant {
   readonly reference: string | null
   /** Its keys are refused. */
   readonly suspended: boolean
+  /** Its receipts warn of duties by law. */
+  readonly duties: boolean
   /** Null: it is not leaving. */
   readonly leaving: {
     /** Since when nothing can be published for it. */
@@ -832,6 +834,8 @@ export interface ListedTenant {
   readonly reference: string | null
   /** Its keys are refused. */
   readonly suspended: boolean
+  /** Its receipts warn of duties by law. */
+  readonly duties: boolean
   /** Null: it is not leaving. */
   readonly leaving: {
     /** Since when nothing can be published for it. */
@@ -871,6 +875,8 @@ export interface TenantChange {
   readonly reference?: string | null | undefined
   /** Its keys are refused. */
   readonly suspended?: boolean | undefined
+  /** Its receipts warn of duties by law. */
+  readonly duties?: boolean | undefined
 }
 
 export interface TenantImport {

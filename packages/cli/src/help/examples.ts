@@ -65,6 +65,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'tenants deletions': [['certificates, as JSON', 'tenants deletions --json']],
   'tenants resume': [['let its keys work again', 'tenants resume "Hill & Co"']],
+  'tenants duties': [['no warnings of duties by law in its receipts', 'tenants duties "Hill & Co" off']],
   'keys create': [
     ['for the operator of the service', 'keys create --operator --scope admin:inspect --label desk'],
     ['for a website', 'keys create --tenant "Hill & Co" --scope property:read --label website'],

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { parseUuid } from '@property-events/protocol'
-import { importTenantLines, isTenantName, newKey, readImport, tenantNameWords } from '@property-events/server'
-import type { ImportedLine, Leaving, MoveState, StorageEngine, Tenant } from '@property-events/server'
+import { isTenantName, tenantNameWords } from '@property-events/server'
+import type { Leaving, MoveState, StorageEngine, Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { futureTimeHelp, readTimestamp, timestampJson, timestampText } from '../timestamp-option.ts'
@@ -11,10 +10,10 @@ import { changeSettings, findTenant, storeSettings, withStore } from '../open-st
 import { commandLine } from '../program-name.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { jsonText, plainText, shellWord, tableText } from '../terminal-text.ts'
+import { plainText, shellWord, tableText } from '../terminal-text.ts'
 import { addDelete, addDeletions } from './delete.ts'
+import { addImport } from './import.ts'
 import { addExpectPublisher } from '../consumers/silence.ts'
-import { pepperForNewKey, pepperSettings, readPeppers } from '../keys/pepper.ts'
 
 export function addTenants(program: Command, context: CommandContext): void {
   const tenants = program
@@ -26,6 +25,7 @@ export function addTenants(program: Command, context: CommandContext): void {
   addRename(tenants, context)
   addSuspend(tenants, context)
   addResume(tenants, context)
+  addDuties(tenants, context)
   addExpectPublisher(tenants, context)
   addDelete(tenants, context)
   addDeletions(tenants, context)
@@ -78,11 +78,16 @@ function addList(tenants: Command, context: CommandContext): void {
           }),
         )
       }
-      const rows = all.map(({ tenantId, name, createdMs, suspended }) => [
+      const rows = all.map(({ tenantId, name, createdMs, suspended, withoutDuties }) => [
         tenantId,
         name,
         timestampText(createdMs),
-        [suspended ? 'suspended' : '', leavingWords(leaving.get(tenantId)), movingWords(states.get(tenantId))]
+        [
+          suspended ? 'suspended' : '',
+          withoutDuties === true ? 'no warnings of duties by law' : '',
+          leavingWords(leaving.get(tenantId)),
+          movingWords(states.get(tenantId)),
+        ]
           .filter(Boolean)
           .join(', '),
       ])
@@ -184,6 +189,32 @@ function addResume(tenants: Command, context: CommandContext): void {
   )
 }
 
+/** The words of the setting (PROTOCOL §4.11). */
+const dutiesWords = { on: 'warn of duties by law', off: 'say nothing of duties by law' } as const
+
+function addDuties(tenants: Command, context: CommandContext): void {
+  const command = tenants
+    .command('duties')
+    .description('say whether the receipts of a tenant warn of duties by law; on every node within 2 seconds')
+    .argument('<tenant>', 'id or name')
+    .argument('<setting>', 'on or off')
+  addSettings(command, changeSettings)
+  addAction(command, context, ({ output, settings: reader, flags }, [idOrName = '', given = '']) => {
+    if (given !== 'on' && given !== 'off')
+      reader.fault(`The setting is "${plainText(given.slice(0, 100))}", but must be on or off.`)
+    return withStore(reader, flags, async (store) => {
+      const tenant = await findTenant(store, idOrName)
+      const { tenantId, name } = tenant
+      const duties = given === 'on'
+      const outcome = await store.storage.tenants.changeTenant(tenantId, { duties }, store.actor)
+      if (outcome.kind !== 'changed') throw new Refusal(`The tenant ${tenantId} was deleted meanwhile.`)
+      if (output.json) return output.writeJson(tenantJson(outcome.tenant))
+      const words = dutiesWords[duties ? 'on' : 'off']
+      return output.write(`The receipts of tenant ${tenantId} "${plainText(name)}" ${words}.\n`)
+    })
+  })
+}
+
 async function leavingOf({ leaving }: StorageEngine, tenantId: string): Promise<Leaving | undefined> {
   return (await leaving.list()).find((one) => one.tenantId === tenantId)
 }
@@ -211,7 +242,10 @@ function nameTaken(name: string, store: string): Refusal {
   )
 }
 
-function tenantJson({ tenantId, name, createdMs, suspended, reference }: Tenant, leaving?: Leaving) {
+function tenantJson(
+  { tenantId, name, createdMs, suspended, reference, withoutDuties }: Tenant,
+  leaving?: Leaving,
+) {
   const { sinceMs, readingEndsMs, unpublishedMs } = leaving ?? {}
   return {
     tenantId,
@@ -219,6 +253,7 @@ function tenantJson({ tenantId, name, createdMs, suspended, reference }: Tenant,
     reference: reference ?? null,
     created: timestampJson(createdMs),
     suspended,
+    duties: withoutDuties !== true,
     ...(leaving === undefined
       ? {}
       : {
@@ -228,58 +263,5 @@ function tenantJson({ tenantId, name, createdMs, suspended, reference }: Tenant,
             unpublished: timestampJson(unpublishedMs),
           },
         }),
-  }
-}
-
-/** `tenants import`: many tenants and their keys from a file, once for each reference (PROTOCOL §12.3). */
-function addImport(tenants: Command, context: CommandContext): void {
-  const command = tenants
-    .command('import')
-    .description('create tenants and their keys from a file; the same file again creates what is missing')
-    .argument(
-      '<file>',
-      'one JSON object a line: reference, name, keys (PROTOCOL §12.3); - for standard input',
-    )
-  addSettings(command, [...changeSettings, ...pepperSettings])
-  addAction(command, context, async ({ output, settings: reader, flags }, [path = '']) => {
-    const given = readPeppers(reader)
-    reader.finish()
-    const reading = await readImport(textOf(path), 'ndjson')
-    if (reading.kind === 'faults') {
-      throw new Refusal(`${reading.errors.map(({ message }) => message).join('\n')}\nNothing was created.`)
-    }
-    await withStore(reader, flags, async (store) => {
-      const pepper = await pepperForNewKey(store, given)
-      const parts = {
-        tenants: store.storage.tenants,
-        make: async (requests: readonly Parameters<typeof newKey>[1][]) =>
-          requests.map((request) => newKey(pepper, request)),
-      }
-      const counts = { created: 0, known: 0, nameTaken: 0 }
-      for await (const lines of importTenantLines(parts, reading.lines, store.actor)) {
-        for (const { outcome } of lines) counts[outcome.kind] += 1
-        // The keys of a commit are printed once it is on disk: they are shown nowhere else.
-        await output.write(lines.map((line) => `${jsonText(lineJson(line))}\n`).join(''))
-      }
-      output.say(
-        `${counts.created} created, ${counts.known} already existed, ${counts.nameTaken} with a name that is taken.`,
-      )
-      if (counts.nameTaken > 0) context.failed()
-    })
-  })
-}
-
-function lineJson({ line, outcome, tenantId, keys }: ImportedLine) {
-  const words = { created: 'created', known: 'known', nameTaken: 'name_taken' } as const
-  const shown = keys.map(({ keyId, label, text }) => ({ keyId, label, key: text }))
-  return { reference: line.reference, outcome: words[outcome.kind], tenantId: tenantId ?? null, keys: shown }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8')
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-    throw new Refusal(`The file "${path}" cannot be read${code}.`)
   }
 }

@@ -127,6 +127,28 @@ describe('keys, while the service runs', () => {
     await becomes(key, 200)
   })
 
+  it('the receipts of a tenant say nothing of duties by law once they are off, while the service runs (PROTOCOL §12.2)', async () => {
+    const warned = async () => {
+      const headers = { 'x-api-key': market.publishKey, 'content-type': 'application/json' }
+      const payload = { agent_ref: uuidV5('9d0c5b1e-62f7-4c1a-8a39-f04be7d25163', 'x'), published: true }
+      const address = `${market.url}/v1/property-events?dryRun=true`
+      const body = JSON.stringify({ payload })
+      return (await (await fetch(address, { method: 'POST', headers, body })).text()).includes(
+        'material_information',
+      )
+    }
+    assert.equal(await warned(), true)
+    const off = await run(['tenants', 'duties', 'Hill & Co', 'off', ...data])
+    assert.match(off.stdout, /^The receipts of tenant .* "Hill & Co" say nothing of duties by law\.$/m)
+    await until(async () => !(await warned()), { what: 'no warnings' })
+    assert.match((await run(['tenants', 'list', ...data])).stdout, /Hill & Co.*no warnings of duties by law/)
+    const on = await runJson<{ duties: boolean }>(['tenants', 'duties', market.tenantId, 'on', ...data])
+    assert.equal(on.duties, true)
+    await until(warned, { what: 'warnings again' })
+    const refused = await run(['tenants', 'duties', 'Hill & Co', 'maybe', ...data])
+    assert.match(refused.stderr, /The setting is "maybe", but must be on or off/)
+  })
+
   it('a tenant that leaves cannot publish, is read until the day that was said, and comes back (PROTOCOL §5.10)', async () => {
     const suspend = (...args: readonly string[]) => run(['tenants', 'suspend', 'Hill & Co', ...args, ...data])
     for (const [args, words] of [

@@ -151,6 +151,7 @@ const tenant = {
   name: 'Hill & Co',
   reference: null,
   suspended: false,
+  duties: true,
   leaving: null,
   deletion: null,
   createdAt: '2026-01-01T00:00:00Z',

@@ -34,6 +34,8 @@ interface AuditDetails {
   /** The tenant has another name or reference, which the row does not contain. */
   'tenant.renamed': Nothing
   'tenant.referenced': Nothing
+  /** Whether its receipts warn of duties by law. */
+  'tenant.duties_set': { readonly advised: boolean }
   'tenant.moved': { readonly from: AuditedMove; readonly to: AuditedMove }
   /** The tenant is being deleted with everything it owns. The target is the id of the deletion. */
   'tenant.deletion_begun': { readonly export: DeletionExport }

@@ -33,6 +33,11 @@ export function tenantChanged(before: Tenant, after: Tenant): Changes {
     ...(before.name === after.name ? [] : [{ action: 'tenant.renamed', ...row } as const]),
     ...(before.reference === after.reference ? [] : [{ action: 'tenant.referenced', ...row } as const]),
     ...(before.suspended === after.suspended ? [] : suspensionSet(tenantId, after.suspended)),
+    ...(before.withoutDuties === after.withoutDuties
+      ? []
+      : [
+          { ...row, action: 'tenant.duties_set', detail: { advised: after.withoutDuties !== true } } as const,
+        ]),
   ]
 }
 

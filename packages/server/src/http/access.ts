@@ -84,6 +84,8 @@ export interface Access {
   readonly reading: KeyView | undefined
   /** Which contact data of the tenant the key reads; left out: all of it. */
   readonly contact?: ContactLimits | undefined
+  /** The tenant's receipts say nothing of duties by law. */
+  readonly withoutDuties?: true
   /** The session that came in place of the key's text; left out if there is none. */
   readonly session?: OpenSession
   /** What the access was decided for, so that it can be decided again; left out if no key was needed. */

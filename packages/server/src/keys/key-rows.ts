@@ -32,7 +32,7 @@ export const selectKeys = (dialect: Dialect) => {
   const [list, item] =
     dialect === 'sqlite' ? ['json_group_array', 'json_array'] : ['json_agg', 'json_build_array']
   const isRefused = `t.suspended OR EXISTS (SELECT 1 FROM tenant_deletion d WHERE d.tenant = t.tenant AND d.state <> 'deleted')`
-  const grant = `${item}(t.tenant, g.scopes, g.branches, ${isRefused}, l.reading_ends_ms)`
+  const grant = `${item}(t.tenant, g.scopes, g.branches, ${isRefused}, l.reading_ends_ms, t.without_duties)`
   return `SELECT key_no, ${columnNames}, (
       SELECT CAST(coalesce(${list}(${grant} ORDER BY g.grant_no), '[]') AS text)
       FROM key_grant g JOIN tenant t ON t.tenant = g.tenant LEFT JOIN leaving_tenant l ON l.tenant = g.tenant
@@ -129,6 +129,7 @@ type GrantRow = readonly [
   isRefused: boolean | number,
   /** `null`: the tenant is not leaving. */
   readingEndsMs: number | null,
+  withoutDuties: boolean | number,
 ]
 
 export function grantRows({ grants }: KeyRow): readonly GrantRow[] {

@@ -153,6 +153,8 @@ export interface FoundKey {
   readonly suspendedTenantIds: readonly string[]
   /** Tenants of the grants that are leaving: nothing is published for them, and reading ends at this time. Milliseconds since 1970. */
   readonly leaving: readonly { readonly tenantId: string; readonly readingEndsMs: number }[]
+  /** Tenants of the grants whose receipts say nothing of duties by law. Left out: none. */
+  readonly withoutDuties?: readonly string[]
   /**
    * Tenants whose properties the key reads by branch, if the views of these branches are not ready: their properties cannot be read yet.
    * Left out: none.

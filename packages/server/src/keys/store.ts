@@ -228,12 +228,14 @@ export function keyStore({ read, write }: StoreAccess): KeyStore {
       const grants = grantRows(row)
       const record = recordOf(row, grants)
       const wanted = setsOfGrants(record.grants)
+      const withoutDuties = grants.flatMap(([tenantId, , , , , isOff]) => (isOff ? [tenantId] : []))
       return {
         record,
         suspendedTenantIds: grants.flatMap(([tenantId, , , isRefused]) => (isRefused ? [tenantId] : [])),
         leaving: grants.flatMap(([tenantId, , , , readingEndsMs]) =>
           readingEndsMs === null ? [] : [{ tenantId, readingEndsMs }],
         ),
+        ...(withoutDuties.length > 0 && { withoutDuties }),
         ...(wanted.length > 0 && viewsBeingMade(wanted, await branchSetsReady(read, wanted))),
         currentPepperId: row.current_pepper_id ?? undefined,
       }

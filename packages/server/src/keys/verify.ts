@@ -26,6 +26,8 @@ export interface VerifiedKey {
   readonly grants: readonly Grant[]
   /** Tenants of the grants that are leaving: nothing more is published for them. */
   readonly leavingTenantIds: readonly string[]
+  /** Tenants of the grants whose receipts say nothing of duties by law. */
+  readonly withoutDuties: readonly string[]
   /** Tenants of the grants whose views of the granted branches are being built. Their properties cannot be read yet. */
   readonly viewsBeingMade: readonly string[]
   /** The key's own rate; `undefined`: the default rate. */
@@ -250,6 +252,7 @@ function verifiedKey(found: FoundKey, nowMs: number): VerifiedKey {
     // Whatever the store says, a key is either an operator key or a tenants' key.
     grants: operator ? [] : grants.filter((grant) => admits(grant.tenantId)),
     leavingTenantIds: found.leaving.map(({ tenantId }) => tenantId),
+    withoutDuties: found.withoutDuties ?? [],
     viewsBeingMade: found.viewsBeingMade ?? [],
     rate,
     adminScopes: operator ? adminScopes : [],

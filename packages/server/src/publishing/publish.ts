@@ -34,6 +34,8 @@ export interface PublishRequest {
   readonly unchanged: 'store' | 'skip'
   /** The branches that its publisher is limited to. Left out: any. */
   readonly branches?: readonly string[] | undefined
+  /** The receipt says nothing of duties by law. */
+  readonly withoutDuties?: true | undefined
 }
 
 export type PublishOutcome =
@@ -101,7 +103,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
       // The drafts are separate strings and do not refer to the body.
       freeBytes(body)
     }
-    const steps = publicationSteps({ feed, body, format, catalogue, limits, newId, dutiesAtMs: now() })
+    const dutiesAtMs = request.withoutDuties === true ? undefined : now()
+    const steps = publicationSteps({ feed, body, format, catalogue, limits, newId, dutiesAtMs })
     const reading = scheduler.run(steps, byteLength)
     if (reading instanceof Promise) return reading.finally(end)
     end()

@@ -103,8 +103,9 @@ async function takeBody(
     }
     const format = head.format ?? formatOf(body.bytes)
     if (format === undefined) return refused(unsupportedType(request.header('content-type') ?? ''))
-    const { branches } = access
-    return await publish(context, access, { key, body: body.bytes, format, branches, ...parameters })
+    const { branches, withoutDuties } = access
+    const publication = { key, body: body.bytes, format, branches, withoutDuties, ...parameters }
+    return await publish(context, access, publication)
   } finally {
     flight.end()
   }

@@ -17,7 +17,7 @@ import type {
   TenantStore,
 } from './tenant.ts'
 
-const columns = 'tenant, name, created_ms, suspended, reference'
+const columns = 'tenant, name, created_ms, suspended, reference, without_duties'
 const all = statement<TenantRow>('tenants', `SELECT ${columns} FROM tenant ORDER BY tenant_no`)
 const tenantList = statement<TenantRow & { readonly tenant_no: number }>(
   'tenants-after',
@@ -50,6 +50,7 @@ const suspend = statement(
   'tenant-suspend',
   'UPDATE tenant SET suspended = $2 WHERE tenant = $1 AND suspended <> $2 RETURNING tenant',
 )
+const setDuties = statement('tenant-duties', 'UPDATE tenant SET without_duties = $2 WHERE tenant = $1')
 const update = statement('tenant-update', 'UPDATE tenant SET name = $2, reference = $3 WHERE tenant = $1')
 const given = {
   tenant: 'uuid',
@@ -57,6 +58,7 @@ const given = {
   created_ms: 'bigint',
   suspended: 'boolean',
   reference: 'text',
+  without_duties: 'boolean',
 } as const
 /** SQLite needs the WHERE, or takes ON CONFLICT for a part of a join. */
 const insert = statement(
@@ -114,13 +116,14 @@ const changeTenant = defineWrite(
     if (row === undefined) return { kind: 'unknownTenant' }
     const before = tenantOf(row)
     const tenant = changedTenant(before, change)
-    const { name, reference = null, suspended } = tenant
+    const { name, reference = null, suspended, withoutDuties = false } = tenant
     const [held] = await tx.rows(nameConflicts(tenantId, name, reference))
     if (held?.name && name !== before.name) return { kind: 'nameTaken' }
     if (held?.reference) return { kind: 'referenceTaken' }
     await tx.rows(update(tenantId, name, reference))
-    // A separate statement, because it raises the version of all keys.
+    // Separate statements, because they raise the version of all keys.
     if (suspended !== before.suspended) await tx.rows(suspend(tenantId, suspended))
+    if (withoutDuties !== (before.withoutDuties ?? false)) await tx.rows(setDuties(tenantId, withoutDuties))
     await tx.note(tenantChanged(before, tenant), actor)
     return { kind: 'changed', tenant }
   },
@@ -186,8 +189,15 @@ async function insertTenants(tx: Transaction, tenants: readonly Tenant[]): Promi
 }
 
 function inserting(tenants: readonly Tenant[]): Query {
-  const rows = tenants.map(({ tenantId, name, createdMs, suspended, reference }) => {
-    return { tenant: tenantId, name, created_ms: createdMs, suspended, reference }
+  const rows = tenants.map(({ tenantId, name, createdMs, suspended, reference, withoutDuties = false }) => {
+    return {
+      tenant: tenantId,
+      name,
+      created_ms: createdMs,
+      suspended,
+      reference,
+      without_duties: withoutDuties,
+    }
   })
   return insert(JSON.stringify(rows))
 }
@@ -198,9 +208,16 @@ interface TenantRow {
   readonly created_ms: number
   readonly suspended: boolean | number
   readonly reference: string | null
+  readonly without_duties: boolean | number
 }
 
-function tenantOf({ tenant, name, created_ms, suspended, reference }: TenantRow): Tenant {
-  const record = { tenantId: tenant, name, createdMs: created_ms, suspended: Boolean(suspended) }
-  return reference === null ? record : { ...record, reference }
+function tenantOf({ tenant, name, created_ms, suspended, reference, without_duties }: TenantRow): Tenant {
+  return {
+    tenantId: tenant,
+    name,
+    createdMs: created_ms,
+    suspended: Boolean(suspended),
+    ...(reference === null ? {} : { reference }),
+    ...(Boolean(without_duties) && { withoutDuties: true }),
+  }
 }

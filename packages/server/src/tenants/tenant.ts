@@ -10,6 +10,8 @@ export interface Tenant {
   readonly suspended: boolean
   /** The operator's own name for the tenant, such as a number in its CRM. It is unique; left out: there is none. */
   readonly reference?: string
+  /** Its receipts say nothing of duties by law (PROTOCOL §4.11). Left out: they do. */
+  readonly withoutDuties?: true
 }
 
 /** How a new tenant comes about. */
@@ -34,6 +36,8 @@ export interface TenantChange {
   readonly name?: string | undefined
   readonly reference?: string | null | undefined
   readonly suspended?: boolean | undefined
+  /** Whether its receipts warn of duties by law. */
+  readonly duties?: boolean | undefined
 }
 
 export type ChangeTenantOutcome =
@@ -79,13 +83,14 @@ export interface TenantStore {
 }
 
 export function changedTenant(before: Tenant, change: TenantChange): Tenant {
-  const { reference: held, ...rest } = before
+  const { reference: held, withoutDuties, ...rest } = before
   const reference = change.reference === undefined ? held : (change.reference ?? undefined)
   return {
     ...rest,
     name: change.name ?? before.name,
     suspended: change.suspended ?? before.suspended,
     ...(reference === undefined ? {} : { reference }),
+    ...(!(change.duties ?? withoutDuties !== true) && { withoutDuties: true }),
   }
 }
 

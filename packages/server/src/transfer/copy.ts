@@ -159,9 +159,13 @@ async function copyTenantsAndKeys(
   const keys = await from.keys.keys()
   const tenants = await from.tenants.tenants()
   for (const tenant of tenants) {
-    const { tenantId, name, reference = null, suspended } = tenant
+    const { tenantId, name, reference = null, suspended, withoutDuties } = tenant
     await to.tenants.createTenant(tenant, actor, { sameName: 'allowed' })
-    await to.tenants.changeTenant(tenantId, { name, reference, suspended }, actor)
+    await to.tenants.changeTenant(
+      tenantId,
+      { name, reference, suspended, duties: withoutDuties !== true },
+      actor,
+    )
   }
   await copyKeys(keys, to, actor)
   await copyRules(from, to, actor)

@@ -123,7 +123,8 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId, actor)
   await copyRecords(from, to, actor, tenantId)
   await copyRules(from, to, actor, tenantId)
-  await to.tenants.setTenantSuspended(tenantId, tenant.suspended, actor)
+  const { suspended, withoutDuties } = tenant
+  await to.tenants.changeTenant(tenantId, { suspended, duties: withoutDuties !== true }, actor)
   await copyLeaving(from, to, actor, tenantId)
   stage.now = 'opening'
   if ((await to.moves.change(tenantId, arriving, 'open', actor)) !== 'done') throw changedMeanwhile('closed')

@@ -5,6 +5,10 @@ import { call, receiptOf } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 
+function jsonOf(answer: { readonly text: string }): Readonly<Record<string, unknown>> {
+  return JSON.parse(answer.text)
+}
+
 const inForce = Date.parse('2026-05-01T00:00:00+01:00')
 let nowMs = inForce
 
@@ -73,6 +77,47 @@ onEngines('duties by law', { clock: () => nowMs }, (service) => {
         (member) => `0 /price_information/${member} rent_not_specific`,
       ),
     )
+  })
+
+  it('are not said to a tenant for which an operator has switched them off, after two seconds; to others they are (PROTOCOL §12.2)', async () => {
+    const { tenant, otherTenant } = service()
+    const admin = (key: string, method: string, path: string, body?: unknown) =>
+      call(service(), `/v1/admin${path}`, {
+        key,
+        method,
+        headers: { 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    const { text: operator } = await service().issue({
+      operator: true,
+      adminScopes: ['admin:manage', 'admin:inspect', 'admin:audit'],
+    })
+    const { text: own } = await service().issue({
+      grants: [{ tenantId: tenant.tenantId, scopes: ['tenant:manage', 'tenant:inspect'] }],
+    })
+    const path = `/tenants/${tenant.tenantId}`
+    const codes = async (key: string) => {
+      const body = JSON.stringify({ payload: unlawful() })
+      const headers = { 'content-type': 'application/json' }
+      const query = '/v1/property-events?dryRun=true'
+      return receiptOf(await call(service(), query, { key, method: 'POST', headers, body })).warnings.length
+    }
+    assert.equal((await admin(own, 'PATCH', path, { duties: false })).status, 403)
+    const wrong = await admin(operator, 'PATCH', path, { duties: 'off' })
+    assert.deepEqual(
+      [wrong.status, jsonOf(wrong)['errors']],
+      [400, [{ pointer: '/duties', code: 'not_allowed', message: 'duties must be true or false.' }]],
+    )
+    assert.equal(await codes(tenant.publishKey), 4)
+    const off = await admin(operator, 'PATCH', path, { duties: false })
+    assert.deepEqual([off.status, jsonOf(off)['duties']], [200, false])
+    nowMs += 2000
+    assert.equal(await codes(tenant.publishKey), 0)
+    assert.equal(await codes(otherTenant.publishKey), 4)
+    assert.match((await admin(operator, 'GET', '/audit')).text, /"tenant\.duties_set".*"advised":false/)
+    assert.equal((await admin(operator, 'PATCH', path, { duties: true })).status, 200)
+    nowMs += 2000
+    assert.equal(await codes(tenant.publishKey), 4)
   })
 
   it('give way to other warnings, where what is not stated would fill the receipt (PROTOCOL §8)', async () => {

@@ -227,6 +227,7 @@ function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed
       adminScopes: [],
       reading,
       contact,
+      ...(key.withoutDuties.includes(tenantId) && { withoutDuties: true }),
     }
   }
   if (refusal === 'spec') {

@@ -46,7 +46,8 @@ CREATE TABLE tenant (
   name text NOT NULL,
   created_ms bigint NOT NULL,
   suspended boolean NOT NULL,      -- its keys are refused
-  reference text                   -- the operator's own name for it
+  reference text,                  -- the operator's own name for it
+  without_duties boolean NOT NULL  -- its receipts say nothing of duties by law
 );
 CREATE UNIQUE INDEX tenant_reference ON tenant (reference) WHERE reference IS NOT NULL;
 CREATE INDEX tenant_name ON tenant (name);

@@ -32,7 +32,8 @@ CREATE TABLE tenant (
   name TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
   suspended INTEGER NOT NULL,    -- 1: its keys are refused
-  reference TEXT                 -- the operator's own name for it
+  reference TEXT,                -- the operator's own name for it
+  without_duties INTEGER NOT NULL -- 1: its receipts say nothing of duties by law
 ) STRICT;
 CREATE UNIQUE INDEX tenant_reference ON tenant (reference) WHERE reference IS NOT NULL;
 CREATE INDEX tenant_name ON tenant (name);
@@ -303,7 +304,7 @@ END;
 CREATE TRIGGER key_grant_removed AFTER DELETE ON key_grant BEGIN
   UPDATE keys_version SET version = version + 1;
 END;
-CREATE TRIGGER tenant_suspension_changed AFTER UPDATE OF suspended ON tenant BEGIN
+CREATE TRIGGER tenant_state_changed AFTER UPDATE OF suspended, without_duties ON tenant BEGIN
   UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER pepper_first_set AFTER INSERT ON meta WHEN new.name = 'pepper_id' BEGIN

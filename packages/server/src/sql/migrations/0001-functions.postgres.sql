@@ -660,7 +660,7 @@ CREATE TRIGGER key_terms_changed AFTER UPDATE OF admin_scopes, networks ON key
   FOR EACH STATEMENT EXECUTE FUNCTION raise_keys_version();
 CREATE TRIGGER key_grant_changed AFTER INSERT OR DELETE OR TRUNCATE OR UPDATE ON key_grant
   FOR EACH STATEMENT EXECUTE FUNCTION raise_keys_version();
-CREATE TRIGGER tenant_suspension_changed AFTER UPDATE OF suspended ON tenant
+CREATE TRIGGER tenant_state_changed AFTER UPDATE OF suspended, without_duties ON tenant
   FOR EACH STATEMENT EXECUTE FUNCTION raise_keys_version();
 CREATE TRIGGER pepper_changed AFTER UPDATE OF pepper_id ON store
   FOR EACH STATEMENT EXECUTE FUNCTION raise_keys_version();

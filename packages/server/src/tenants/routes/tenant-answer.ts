@@ -32,7 +32,7 @@ export async function tenantView(
 }
 
 function tenantMembers(
-  { tenantId, name, reference, suspended, createdMs }: Tenant,
+  { tenantId, name, reference, suspended, withoutDuties, createdMs }: Tenant,
   { leaving, deletion }: TenantState,
 ): TenantAnswer {
   return {
@@ -40,6 +40,7 @@ function tenantMembers(
     name,
     reference: reference ?? null,
     suspended,
+    duties: withoutDuties !== true,
     leaving:
       leaving === undefined
         ? null

@@ -45,26 +45,27 @@ export function readNewTenant(text: string): BodyReading<NewTenantBody> {
 export function readTenantChange(text: string): BodyReading<TenantChange> {
   const reading = readMembers(
     text,
-    ['name', 'reference', 'suspended'],
+    ['name', 'reference', 'suspended', 'duties'],
     '{"name":"Hill & Sons","suspended":false}',
   )
   if (reading.kind === 'faults') return reading
   const { members } = reading
-  for (const member of ['name', 'suspended'] as const) {
+  for (const member of ['name', 'suspended', 'duties'] as const) {
     if (members.nulls.has(member))
       members.fault(member, `${member} cannot be removed; leave it out to keep it.`)
   }
   const name = readName(members)
   const reference = members.nulls.has('reference') ? null : readReference(members)
-  const suspended = members.given.get('suspended')
-  if (suspended !== undefined && typeof suspended !== 'boolean') {
-    members.fault('suspended', 'suspended must be true or false.')
-  }
+  const [suspended, duties] = [readFlag(members, 'suspended'), readFlag(members, 'duties')]
   if (members.errors.length > 0) return { kind: 'faults', errors: members.errors }
-  return {
-    kind: 'body',
-    body: { name, reference, suspended: typeof suspended === 'boolean' ? suspended : undefined },
-  }
+  return { kind: 'body', body: { name, reference, suspended, duties } }
+}
+
+function readFlag<Name extends string>(members: BodyMembers<Name>, name: Name): boolean | undefined {
+  const value = members.given.get(name)
+  if (typeof value === 'boolean') return value
+  if (value !== undefined) members.fault(name, `${name} must be true or false.`)
+  return undefined
 }
 
 function readName(members: BodyMembers<'name'>): string | undefined {

@@ -204,7 +204,7 @@ export function changeTenant(context: Context): Operation {
     operationId: 'changeTenant',
     summary: 'Change the name, the reference or the state of a tenant',
     description:
-      'What is left out stays. `suspended` refuses all its keys within 2 seconds, or lets them work again; false also keeps a tenant that was leaving. A key of the tenant can change only its name.',
+      'What is left out stays. `suspended` refuses all its keys within 2 seconds, or lets them work again; false also keeps a tenant that was leaving. `duties` says whether its receipts warn of duties by law, within 2 seconds on every node. A key of the tenant can change only its name.',
     body: 'TenantChange',
     ok: { description: 'The tenant as it is now.', schema: 'Tenant' },
     problems: ['tenant_exists'],
@@ -212,12 +212,10 @@ export function changeTenant(context: Context): Operation {
       withSmallBody(context, request, access, async (text) => {
         const reading = readTenantChange(text)
         if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
-        const { reference, suspended } = reading.body
-        if (
-          !access.adminScopes.includes('admin:manage') &&
-          (reference !== undefined || suspended !== undefined)
-        ) {
-          const detail = 'Only an operator can change the reference or the state of a tenant.'
+        const { reference, suspended, duties } = reading.body
+        const isOperators = [reference, suspended, duties].some((value) => value !== undefined)
+        if (isOperators && !access.adminScopes.includes('admin:manage')) {
+          const detail = 'Only an operator can change more than the name of a tenant.'
           return refused({ code: 'missing_scope', detail })
         }
         const outcome = await context.tenants.changeTenant(tenantId, reading.body, actorOf(access))

@@ -201,6 +201,28 @@ function tenantsCases(factory: StoreFactory): void {
     assert.deepEqual(await store.tenants.tenantsAfter(rest[0]?.place ?? 0, 2), [])
   })
 
+  it('keeps that receipts say nothing of duties by law, for the keys of the tenant and in the audit (PROTOCOL §12.2, D11)', async () => {
+    await using store = await withTenants(await factory.create())
+    const before = (await rowsAfter(store, 0)).length
+    const version = await store.keys.keysVersion()
+    const off = await store.tenants.changeTenant(tenantA, { duties: false }, actor)
+    assert.equal(off.kind === 'changed' && off.tenant.withoutDuties, true)
+    assert.equal((await store.tenants.findTenant(tenantA))?.withoutDuties, true)
+    assert.notEqual(await store.keys.keysVersion(), version)
+    // Another change leaves it as it is.
+    await store.tenants.changeTenant(tenantA, { name: 'Tŷ & Co' }, actor)
+    assert.equal((await store.tenants.findTenant(tenantA))?.withoutDuties, true)
+    await store.tenants.changeTenant(tenantA, { duties: false }, actor)
+    await store.tenants.changeTenant(tenantA, { duties: true }, actor)
+    assert.equal((await store.tenants.findTenant(tenantA))?.withoutDuties, undefined)
+    const rows = await rowsAfter(store, before)
+    const set = rows.filter(({ action }) => action === 'tenant.duties_set')
+    assert.deepEqual(
+      set.map(({ detail }) => detail),
+      [{ advised: false }, { advised: true }],
+    )
+  })
+
   it('changes name, reference and suspension at once, and records what changed without the words (D11)', async () => {
     await using store = await withTenants(await factory.create())
     const before = (await rowsAfter(store, 0)).length
