@@ -5,7 +5,8 @@ import { lagReader, notMade, orIfNotMade } from './lag.ts'
 import type { ConsumerLag } from './lag.ts'
 import { consumersOf } from './consumers-of-feed.ts'
 import type { ConsumersQuery, FeedConsumer } from './consumers-of-feed.ts'
-import { mayHaveStopped, stoppedAfter } from './stopped-reader.ts'
+import { catalogues } from '@property-events/protocol'
+import type { EventTypeCatalogue } from '@property-events/protocol'
 
 export interface ListedConsumer {
   readonly consumer: FeedConsumer
@@ -13,7 +14,7 @@ export interface ListedConsumer {
   readonly lags: readonly ConsumerLag[]
   /** Its last answer; `undefined`: it has never asked. */
   readonly last: StoredRead | undefined
-  /** The number after which it has stopped, as far as that can be told (`stopped-reader.ts`). */
+  /** The number after which it has stopped, as far as that can be told. */
   readonly stoppedAfter: number | undefined
 }
 
@@ -72,4 +73,41 @@ export async function stoppedReaders(store: AllStores, nowMs: number): Promise<r
     }
   }
   return found
+}
+
+/** No walk through a list pauses for longer between two pages. */
+const pauseMs = 60_000
+const largestPage = 1_000
+
+/**
+ * The number after which it has stopped, probably at an event type that it does not know: public importers know 0 and 1 alone, and stop at
+ * any other number. `undefined`: nothing suggests that. `last`: its last answer. `catalogue`: the store's.
+ */
+export function stoppedAfter(
+  { reading, readings, keyEnd }: Pick<FeedConsumer, 'reading' | 'readings' | 'keyEnd'>,
+  [lag, ...others]: readonly ConsumerLag[],
+  last: StoredRead | undefined,
+  { catalogue, nowMs }: { readonly catalogue: EventTypeCatalogue; readonly nowMs: number },
+): number | undefined {
+  if (keyEnd !== undefined || last === undefined || !wasLastList(last)) return undefined
+  const shown = reading?.eventTypes === undefined ? catalogue : catalogues[reading.eventTypes]
+  if (Object.values(shown.property).every((number) => number <= 1)) return undefined
+  // What it lacks was there when it last asked, and it has not asked for the next page since.
+  if (lag?.sinceMs === undefined || others.length > 0 || lag.sinceMs > last.askedMs) return undefined
+  if (nowMs - last.askedMs < pauseMs) return undefined
+  return isFirstPage(readings) ? lag.through : undefined
+}
+
+/** Whether a feed's record can have such a reader, without a look at its events. */
+function mayHaveStopped(readings: readonly StoredRead[]): boolean {
+  return readings.some((reading) => wasLastList(reading) && isFirstPage([reading]))
+}
+
+function wasLastList({ status, route }: StoredRead): boolean {
+  return status === 200 && route === 'list'
+}
+
+function isFirstPage(readings: readonly StoredRead[]): boolean {
+  const [sent, ...further] = readings.flatMap(({ ranges }) => ranges)
+  return sent?.[0] === 1 && sent[1] <= largestPage && further.length === 0
 }

@@ -14,9 +14,9 @@ import { refusalOfAnswer } from './response-budget.ts'
 import { problemAnswer } from './problem/problem-answer.ts'
 import { acceptsMediaType } from './requests/accept.ts'
 import { pathOnly } from './requests/echo-text.ts'
-import { guardRequest } from './requests/guard.ts'
 import { withoutOrigin } from './requests/target.ts'
 import type { Refusal } from './problem/problem.ts'
+import type { ServiceLimits } from './limits.ts'
 
 type Handling = Outcome | Promise<Outcome>
 
@@ -130,4 +130,27 @@ function withRoom(context: HttpContext, exchange: Exchange, outcome: Outcome): O
 
 function failed(context: HttpContext, request: Request, error: unknown): Outcome {
   return refused(reportedRefusal(context, request, error))
+}
+
+/** Host name or address with an optional port (RFC 9110 §7.2). An empty one is allowed for a target without authority. */
+const hostPattern = /^(?:[A-Za-z0-9._~%!$&'()*+,;=-]*|\[[0-9A-Fa-f:.%]+\])(?::\d{0,5})?$/
+
+/** Why a request gets no further, or `undefined`. The router checks the request line. */
+function guardRequest(
+  request: Request,
+  { maxHeaders }: Pick<ServiceLimits, 'maxHeaders'>,
+): Refusal | undefined {
+  const { version, headerCount, hosts } = request.head
+  if (version !== '1.1' && version !== '1.0') return { code: 'unsupported_http_version', closes: true }
+  if (headerCount > maxHeaders) return { code: 'headers_too_large' }
+  const host = hosts[0] ?? (version === '1.0' ? '' : undefined)
+  if (host === undefined || hosts.length > 1) {
+    const detail = `A request must have exactly one Host header; this one has ${hosts.length}.`
+    // Two hosts are a sign of request smuggling: nothing more is read from such a connection.
+    return { code: 'invalid_host', detail, closes: true }
+  }
+  if (!hostPattern.test(host)) return { code: 'invalid_host', closes: true }
+  const expect = request.header('expect')
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') return { code: 'expectation_failed' }
+  return undefined
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { stoppedAfter } from '../../src/consumers/stopped-reader.ts'
+import { stoppedAfter } from '../../src/consumers/list-consumers.ts'
 import type { StoredRead } from '../../src/consumers/consumer.ts'
 
 const nowMs = 1_900_000_000_000

@@ -6,10 +6,9 @@ import type { ServiceFault } from '../list-faults.ts'
 import { listBy } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
 import { adminOperation } from '../../http/admin-operation.ts'
-import { tenantNames } from '../../tenants/routes/tenant-names.ts'
 import type { FaultCache } from '../fault-cache.ts'
 import type { AdminContext } from '../../http/admin-operation.ts'
-import type { TenantNamesContext } from '../../tenants/routes/tenant-names.ts'
+import type { TenantStore } from '../../tenants/tenant.ts'
 
 interface Context extends AdminContext, TenantNamesContext {
   readonly faults: FaultCache
@@ -71,4 +70,24 @@ function shownFault(
     reason: reason ?? null,
     refusals: refusals ?? null,
   }
+}
+
+/** What the names are read from. */
+interface TenantNamesContext {
+  readonly tenants: TenantStore
+}
+/** What tenants are called, for answers that are about many of them. */
+
+/** One look-up for each that is named; null of one that is gone, or is being deleted. */
+async function tenantNames(
+  { tenants }: Pick<TenantNamesContext, 'tenants'>,
+  tenantIds: readonly string[],
+): Promise<(tenantId: string) => string | null> {
+  const found = await Promise.all([...new Set(tenantIds)].map((tenantId) => tenants.findTenant(tenantId)))
+  const names = new Map(
+    found.flatMap((tenant) =>
+      tenant === undefined || tenant.deleting === true ? [] : [[tenant.tenantId, tenant.name]],
+    ),
+  )
+  return (tenantId) => names.get(tenantId) ?? null
 }

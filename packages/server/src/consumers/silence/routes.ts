@@ -2,14 +2,13 @@
 import { nameParams } from '../routes/consumer-path.ts'
 import { aboutKey } from '../../keys/routes/key-path.ts'
 import { feedNames } from '@property-events/protocol'
-import type { ExpectOutcome, PresenceName, SilenceStore } from './silence.ts'
+import type { ExpectOutcome, PresenceName, SilenceStore, SetExpectation } from './silence.ts'
 import { isConsumerName } from '../consumer.ts'
 import { setConsumersPerKey } from './silence.ts'
 import { consumerNameRule } from '../consumer-name.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
-import { readExpectedInterval } from './interval-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
 import { adminOperation, noParameters } from '../../http/admin-operation.ts'
@@ -20,6 +19,9 @@ import { silenceMembers } from './silence-answer.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { KeysContext } from '../../keys/routes/keys.ts'
+import { longestSetMs, shortestSetMs } from './rules.ts'
+import { readMembers } from '../../http/requests/body-members.ts'
+import type { BodyReading } from '../../tenants/routes/tenant-body.ts'
 
 interface Context extends KeysContext, BodyContext {
   readonly silence: SilenceStore
@@ -97,4 +99,32 @@ function refusalOf(outcome: Exclude<ExpectOutcome, 'done'>): Outcome {
   if (outcome === 'unknownKey') return refused({ code: 'key_not_found' })
   const message = `${setConsumersPerKey} consumers of this key already have an interval, the most allowed. Set one of them to null first.`
   return refused({ code: 'invalid_parameter', errors: [{ parameter: 'name', code: 'too_many', message }] })
+}
+
+/** `undefined`: the interval is learned. */
+function readExpectedInterval(
+  text: string,
+): BodyReading<{ readonly expectation: SetExpectation | undefined }> {
+  const reading = readMembers(text, ['seconds'], '{"seconds":3600}')
+  if (reading.kind === 'faults') return reading
+  const { members } = reading
+  const seconds = members.given.get('seconds')
+  if (members.nulls.has('seconds') && members.errors.length === 0) {
+    return { kind: 'body', body: { expectation: undefined } }
+  }
+  if (!isAllowed(seconds)) {
+    const [from, to] = [shortestSetMs / 1_000, longestSetMs / 1_000]
+    members.fault(
+      'seconds',
+      `seconds must be a whole number from ${from} to ${to}; 0 if nothing is expected; or null for the interval that is learned.`,
+    )
+    return { kind: 'faults', errors: members.errors }
+  }
+  if (members.errors.length > 0) return { kind: 'faults', errors: members.errors }
+  return { kind: 'body', body: { expectation: seconds === 0 ? 'never' : seconds * 1_000 } }
+}
+
+function isAllowed(seconds: unknown): seconds is number {
+  if (typeof seconds !== 'number' || !Number.isInteger(seconds)) return false
+  return seconds === 0 || (seconds * 1_000 >= shortestSetMs && seconds * 1_000 <= longestSetMs)
 }

@@ -8,13 +8,14 @@ import {
   parseUuid,
   parseWindowBound,
   plainText,
+  millisecondsOfTicks,
+  contactFields,
+  contactRoleNames,
 } from '@property-events/protocol'
-import { millisecondsOfTicks } from '@property-events/protocol'
-import type { AdminScope, GrantScope } from '@property-events/protocol'
+import type { AdminScope, GrantScope, ContactLimits } from '@property-events/protocol'
 import { branchScopes, grantedBranches, unlimitedScope } from '../granted-branches.ts'
 import { isNetwork } from '../allowed-networks.ts'
 import type { Grant, KeyChange, KeyRate } from '../key.ts'
-import { contactWords, readContactLimits } from './contact-limits.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
 import type { BodyMembers } from '../../http/requests/body-members.ts'
 import type { BodyReading } from '../../tenants/routes/tenant-body.ts'
@@ -212,4 +213,33 @@ function wordsOf<Word extends string>(given: unknown, allowed: readonly Word[]):
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+}
+
+const contactWords = `contact is {"roles":[…],"fields":[…]} or one of them, beside the scope contact:read, with roles of ${contactRoleNames.join(', ')} and fields of ${contactFields.join(', ')}`
+
+/** `fault`: the value is malformed, or the scopes do not read contacts. */
+function readContactLimits(
+  given: unknown,
+  scopes: readonly GrantScope[],
+): ContactLimits | undefined | 'fault' {
+  if (given === undefined) return undefined
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'fault'
+  const { roles, fields, ...others }: Readonly<Record<string, unknown>> = { ...given }
+  if (Object.keys(others).length > 0 || !scopes.includes('contact:read')) return 'fault'
+  const wantedRoles = listOf(roles, contactRoleNames)
+  const wantedFields = listOf(fields, contactFields)
+  if (wantedRoles === 'fault' || wantedFields === 'fault') return 'fault'
+  if (wantedRoles === undefined && wantedFields === undefined) return 'fault'
+  return { ...(wantedRoles && { roles: wantedRoles }), ...(wantedFields && { fields: wantedFields }) }
+}
+
+/** Each word once, in the order of `allowed`. An empty list is a mistake: such a key would read nothing. */
+function listOf<Word extends string>(
+  given: unknown,
+  allowed: readonly Word[],
+): readonly Word[] | undefined | 'fault' {
+  if (given === undefined) return undefined
+  if (!Array.isArray(given) || given.length === 0) return 'fault'
+  if (!given.every((one) => allowed.some((word) => word === one))) return 'fault'
+  return allowed.filter((word) => given.includes(word))
 }

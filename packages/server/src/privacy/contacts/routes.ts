@@ -18,7 +18,6 @@ import { withSmallBody } from '../../http/requests/read-body.ts'
 import { noParameters } from '../../http/admin-operation.ts'
 import { tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import { listBy, positionCursor } from '../../http/listed.ts'
-import { maskedContact } from './mask-contact.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
 import type { AuditStore } from '../../audit/audit.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
@@ -155,4 +154,37 @@ function notUuid(): Outcome {
     code: 'invalid_parameter',
     errors: [{ parameter: 'contactRef', code: 'not_a_uuid', message }],
   })
+}
+
+/** In place of everything that names or reaches anybody. */
+const hidden = '•••'
+
+/** Members that reveal nothing about a person, by place. All others are hidden, including unknown ones. */
+const shown: Readonly<Record<string, readonly string[]>> = {
+  '': ['contact_ref', 'kind', 'roles', 'branch_id', 'create_date', 'update_date', 'erased', 'thinned'],
+  communications: ['channel', 'preferred'],
+  consent: ['marketing', 'given_date'],
+  properties: ['agent_ref', 'role'],
+}
+
+/** `payload`: JSON text of a contact. */
+function maskedContact(payload: string): Readonly<Record<string, unknown>> {
+  const value: object = JSON.parse(payload)
+  return maskedMembers(value, '')
+}
+
+/** `place`: the member that the value belongs to, or the list that it is in. */
+function masked(value: unknown, place: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => masked(one, place))
+  if (typeof value !== 'object' || value === null) return value === null ? null : hidden
+  return maskedMembers(value, place)
+}
+
+function maskedMembers(value: object, place: string): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      if (shown[place]?.includes(name) === true) return [name, member]
+      return [name, masked(member, name)]
+    }),
+  )
 }

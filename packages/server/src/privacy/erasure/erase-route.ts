@@ -1,5 +1,5 @@
 /** `POST /v1/erasures`: removes the payloads of a property, a contact or one event from the feed (PROTOCOL §5.7, D17). */
-import { uuidV7 } from '@property-events/protocol'
+import { uuidV7, erasureReasons, feedNames } from '@property-events/protocol'
 import type { BeginErasureOutcome, ErasureTarget, ErasureStore } from './erasure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
@@ -9,8 +9,6 @@ import type { Access } from '../../http/access.ts'
 import { keyedOperation } from '../../http/keyed-operation.ts'
 import { changeProblems } from '../../http/openapi/responses.ts'
 import { success } from '../../http/problem/problem.ts'
-import { readErasureBody } from './erasure-body.ts'
-import type { ErasureBody } from './erasure-body.ts'
 import { readDryRun } from '../../publishing/publish-parameters.ts'
 import { erasureReceipt } from './receipt.ts'
 import { lastDayOf } from '../hold/hold-answer.ts'
@@ -21,6 +19,9 @@ import { withSmallBody } from '../../http/requests/read-body.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
+import type { ErasureReason, FeedName, ProblemError } from '@property-events/protocol'
+import { isDay, readCaseRef, readMembers } from '../../http/requests/body-members.ts'
+import type { BodyMembers } from '../../http/requests/body-members.ts'
 
 /** What erasing needs. */
 export interface EraseContext extends MaintenanceContext, BodyContext {
@@ -131,4 +132,47 @@ function refusalOf(outcome: Exclude<BeginErasureOutcome, { kind: 'begun' }>, tar
     return { code: 'on_hold', detail } as const
   }
   return refusalOfPublish({ ...outcome, inList: false })
+}
+
+/** Strict: what is erased by mistake cannot be brought back. */
+interface ErasureBody {
+  readonly feed: FeedName
+  readonly target: ErasureTarget
+  readonly reason: ErasureReason
+  readonly caseRef: string | undefined
+  readonly receivedOn: string | undefined
+}
+
+type ErasureBodyReading =
+  | { readonly kind: 'body'; readonly body: ErasureBody }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+const names = ['feed', 'subjectId', 'eventId', 'reason', 'caseRef', 'receivedOn'] as const
+
+/** `text`: valid UTF-8, decoded. Faults repeat no value of the body, because it may be about a person. */
+function readErasureBody(text: string): ErasureBodyReading {
+  const reading = readMembers(text, names, '{"feed":"contact","subjectId":"…","reason":"…"}')
+  if (reading.kind === 'faults') return reading
+  const { members } = reading
+  const feed = members.oneOf('feed', feedNames)
+  const reason = members.oneOf('reason', erasureReasons)
+  const target = readTarget(members)
+  const caseRef = readCaseRef(members)
+  const receivedOn = members.matching('receivedOn', isDay, 'a day such as 2026-01-31')
+  const { errors } = members
+  if (errors.length > 0 || feed === undefined || reason === undefined || target === undefined)
+    return { kind: 'faults', errors }
+  return { kind: 'body', body: { feed, target, reason, caseRef, receivedOn } }
+}
+
+function readTarget(members: BodyMembers<(typeof names)[number]>): ErasureTarget | undefined {
+  const isSubject = members.given.has('subjectId')
+  if (isSubject === members.given.has('eventId'))
+    return members.fault(
+      'subjectId',
+      'Send exactly one of subjectId (a property or contact) and eventId (one event).',
+    )
+  const id = members.uuid(isSubject ? 'subjectId' : 'eventId')
+  if (id === undefined) return undefined
+  return isSubject ? { kind: 'subject', subjectId: id } : { kind: 'event', eventId: id }
 }

@@ -1,5 +1,5 @@
 /** `/v1/restrictions`: keeps a contact but shows it to nobody, lists what is restricted, and shows it again (PROTOCOL §5.7, D17). */
-import { uuidV7 } from '@property-events/protocol'
+import { uuidV7, restrictionReasons } from '@property-events/protocol'
 import type { Access } from '../../http/access.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
@@ -17,9 +17,11 @@ import { success } from '../../http/problem/problem.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import { inMaintenance, refusalOfPublish } from '../../publishing/publish-refusal.ts'
 import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
-import { restrictionAnswer } from './restriction-answer.ts'
-import { readRestrictionBody } from './restriction-body.ts'
-import type { LiftOutcome, RestrictOutcome, RestrictionStore } from './restriction.ts'
+import type { LiftOutcome, RestrictOutcome, RestrictionStore, Restriction } from './restriction.ts'
+import type { Restriction as RestrictionAnswer } from '@property-events/protocol/wire'
+import { timeOf } from '../../http/time-of.ts'
+import type { ProblemError, RestrictionReason } from '@property-events/protocol'
+import { readCaseRef, readMembers } from '../../http/requests/body-members.ts'
 
 interface Context extends MaintenanceContext, ListContext, BodyContext {
   readonly restrictions: RestrictionStore
@@ -125,4 +127,49 @@ export function endRestriction(context: Context): Operation {
       return uncachedAnswer(restrictionAnswer(outcome.restriction), success.accepted)
     },
   })
+}
+
+function restrictionAnswer(restriction: Restriction): RestrictionAnswer {
+  const { restrictionId, key, subjectId, reason, caseRef, actor, state, closing } = restriction
+  const { begunMs, restrictedMs, endedMs } = restriction
+  return {
+    id: restrictionId,
+    tenantId: key.tenantId,
+    feed: 'contact',
+    subjectId,
+    reason,
+    caseRef: caseRef ?? null,
+    actor,
+    state,
+    closing: { id: closing.eventId, sequenceNumber: closing.sequenceNumber },
+    begunAt: timeOf(begunMs),
+    restrictedAt: timeOf(restrictedMs),
+    endedAt: timeOf(endedMs),
+  }
+}
+
+interface RestrictionBody {
+  readonly subjectId: string
+  readonly reason: RestrictionReason
+  readonly caseRef: string | undefined
+}
+
+type RestrictionBodyReading =
+  | { readonly kind: 'body'; readonly body: RestrictionBody }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+const names = ['feed', 'subjectId', 'reason', 'caseRef'] as const
+
+function readRestrictionBody(text: string): RestrictionBodyReading {
+  const reading = readMembers(text, names, '{"subjectId":"…","reason":"accuracy_contested"}')
+  if (reading.kind === 'faults') return reading
+  const { members } = reading
+  // Only contacts can be restricted.
+  if (members.given.has('feed')) members.oneOf('feed', ['contact'])
+  const subjectId = members.uuid('subjectId')
+  const reason = members.oneOf('reason', restrictionReasons)
+  const caseRef = readCaseRef(members)
+  const { errors } = members
+  if (errors.length > 0 || subjectId === undefined || reason === undefined) return { kind: 'faults', errors }
+  return { kind: 'body', body: { subjectId, reason, caseRef } }
 }
