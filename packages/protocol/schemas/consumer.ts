@@ -14,6 +14,22 @@ const consumer = {
   label: text('Of the key.'),
 }
 
+const timeToLive = orNull(
+  part(
+    'TimeToLive',
+    Type.Object({
+      since: moment('Listings that were published since then are counted.'),
+      live: whole('How many of them the consumer has reported live.'),
+      p50Seconds: orNull(whole('Seconds.'), 'Half of these took no longer; null: there is none.'),
+      p95Seconds: orNull(whole('Seconds.'), '95 of 100 took no longer.'),
+      notLiveYet: whole('Listings that are still published and not reported live.'),
+      oldestNotLiveAt: time('When the oldest of these was published.'),
+      neverLive: whole('Listings that were removed before they were reported live.'),
+    }),
+  ),
+  'From the publication of a listing until the consumer first reports it live, over 30 days; null: it has reported nothing about these listings.',
+)
+
 const propertyConsumer = Type.Object(
   {
     ...consumer,
@@ -44,6 +60,7 @@ const propertyConsumer = Type.Object(
       Type.Object({ catalogue: text('Whose numbers.'), number: whole('The number.') }),
       'The number of the event type that its key is shown, if it differs from that of the store.',
     ),
+    timeToLive,
     sentence: text('All of this as a sentence, with times in UTC.'),
   },
   {
@@ -137,6 +154,7 @@ const listedConsumer = Type.Object(
       ),
       { description: 'What it reads.' },
     ),
+    timeToLive,
     ...silence,
   },
   { title: 'Consumer', description: 'A reader of a feed: a key, or one of the uses that a key names.' },

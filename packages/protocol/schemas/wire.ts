@@ -296,8 +296,30 @@ export interface PropertyConsumer {
     /** The number. */
     readonly number: number
   } | null
+  /**
+   * From the publication of a listing until the consumer first reports it live, over 30 days; null: it has reported nothing about these
+   * listings.
+   */
+  readonly timeToLive: TimeToLive | null
   /** All of this as a sentence, with times in UTC. */
   readonly sentence: string
+}
+
+export interface TimeToLive {
+  /** Listings that were published since then are counted. */
+  readonly since: string
+  /** How many of them the consumer has reported live. */
+  readonly live: number
+  /** Half of these took no longer; null: there is none. */
+  readonly p50Seconds: number | null
+  /** 95 of 100 took no longer. */
+  readonly p95Seconds: number | null
+  /** Listings that are still published and not reported live. */
+  readonly notLiveYet: number
+  /** When the oldest of these was published. */
+  readonly oldestNotLiveAt: string | null
+  /** Listings that were removed before they were reported live. */
+  readonly neverLive: number
 }
 
 /** Who has seen the latest event of a property. */
@@ -373,6 +395,11 @@ export interface Consumer {
   } | null
   /** What it reads. */
   readonly views: readonly ConsumerView[]
+  /**
+   * From the publication of a listing until the consumer first reports it live, over 30 days; null: it has reported nothing about these
+   * listings.
+   */
+  readonly timeToLive: TimeToLive | null
   /** How long it may be silent; null: nothing is expected, or not yet. */
   readonly expectedSeconds: number | null
   /** `learning`: it has been seen for less than 7 days. Further ones may come. */

@@ -45,7 +45,7 @@ export function deliverySentence(
   time: TimeWords = utcTime,
 ): string {
   const words: Words = { event, delivery, isRemoval: isRemoval(event), now, time: (at) => time(at, now) }
-  return `${sentences[delivery.state](words)}${silence(words)}${numbersOther(words)}`
+  return `${sentences[delivery.state](words)}${usualTime(words)}${silence(words)}${numbersOther(words)}`
 }
 
 /** Where a publisher stands that should have published: its property may have changed, and the feed does not know it. */
@@ -153,6 +153,14 @@ function pendingSentence({ delivery, event, now, time }: Words): string {
     return `Not sent: it has not asked since ${time(lastAskedAt)} (${ago})${cause}.${before}`
   }
   return `Not sent: it asked at ${time(lastAskedAt)} (${ago} ago), and this event was not in what it asked for.${before}`
+}
+
+/** How long it takes with others, where this one is not live yet. */
+function usualTime({ delivery: { state, timeToLive }, isRemoval }: Words): string {
+  if (isRemoval || !['applied', 'sent', 'pending'].includes(state)) return ''
+  const { p50Seconds = null, p95Seconds = null } = timeToLive ?? {}
+  if (p50Seconds === null || p95Seconds === null) return ''
+  return ` Half of its listings are live within ${duration(p50Seconds * 1_000)}, 95 of 100 within ${duration(p95Seconds * 1_000)}.`
 }
 
 /** A consumer is not called silent when its requests are refused, or when the event is not meant for it. */

@@ -31,8 +31,19 @@ const nothing: ConsumerDelivery = {
   earlier: null,
   views: [],
   eventType: null,
+  timeToLive: null,
 }
 const asked = { lastAskedAt: '2026-03-01T09:58:00.000Z', views: ['all'] } as const
+
+const usual = {
+  since: '2026-01-30T09:58:30.000Z',
+  live: 40,
+  p50Seconds: 720,
+  p95Seconds: 7_500,
+  notLiveYet: 1,
+  oldestNotLiveAt: '2026-02-28T09:00:00.000Z',
+  neverLive: 0,
+}
 
 interface Case {
   readonly what: string
@@ -119,6 +130,29 @@ const cases: readonly Case[] = [
     },
     sentence:
       'Sent by the list at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago), and there was nothing new.',
+  },
+  {
+    what: 'sent, by a consumer whose listings are usually live soon',
+    delivery: { state: 'sent', at: '2026-03-01T09:31:00.000Z', route: 'list', ...asked, timeToLive: usual },
+    sentence:
+      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago). Half of its listings are live within 12 min, 95 of 100 within 2 h 5 min.',
+  },
+  {
+    what: 'sent, by a consumer that has shown no listing',
+    delivery: {
+      state: 'sent',
+      at: '2026-03-01T09:31:00.000Z',
+      route: 'list',
+      ...asked,
+      timeToLive: { ...usual, live: 0, p50Seconds: null, p95Seconds: null },
+    },
+    sentence:
+      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago).',
+  },
+  {
+    what: 'held, by a consumer whose listings are usually live soon',
+    delivery: { state: 'held', at, message: 'No photograph', timeToLive: usual },
+    sentence: 'It holds this version back since 09:32: No photograph.',
   },
   {
     what: 'sent late, by a snapshot',

@@ -30,6 +30,7 @@ const nothing: PropertyConsumer = {
   earlier: null,
   views: [],
   eventType: null,
+  timeToLive: null,
   sentence: 'What the service says.',
 }
 const at = '2026-03-01T09:32:00.000Z'

@@ -31,6 +31,7 @@ const consumer: Consumer = {
   lastRoute: 'list',
   acknowledged: null,
   refused: null,
+  timeToLive: null,
   views: [{ view: 'all', through: 10, lagEvents: 0, lagSeconds: 0 }],
 }
 const behind = [{ view: 'all', through: 10, lagEvents: 412, lagSeconds: 14_400 }]

@@ -1,4 +1,5 @@
 /** The port's part for who has seen what (D28): what each consumer was sent, what it reports about that, and what it was refused. */
+import type { Turn, TurnsQuery } from '../events/listings.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import { joinRanges } from '../runtime/number-ranges.ts'
@@ -141,6 +142,31 @@ export interface ConsumerResult {
 /** A change of outcome or address in what a consumer reports about a property, or the first report after it was withdrawn or published again. */
 export type ResultChange = Omit<ConsumerResult, 'message'>
 
+/** A property from an event by which it became published to its removal. */
+export interface Listing {
+  /** Lower-case UUID. */
+  readonly subjectId: string
+  /** Of the event by which it became published. */
+  readonly sequenceNumber: number
+  readonly publishedMs: number
+  readonly category: string | null
+  readonly branch: string | null
+  /** The number of its removal; `undefined`: it is still published. */
+  readonly removed: number | undefined
+}
+
+/** What a consumer reported about a listing: about any of its versions. */
+export interface FirstLive {
+  /** Which of the listings given, from 0. */
+  readonly listing: number
+  readonly keyId: string
+  readonly name: string
+  /** When it first reported the listing live, as far as the log of results tells. */
+  readonly liveMs: number | undefined
+  /** Its latest report about the property is of the listing, and says so. */
+  readonly isLive: boolean
+}
+
 /**
  * What is kept of a result about the event that closes an erased property. The words of the result and the address of its page may have
  * been made from the erased payloads.
@@ -224,6 +250,10 @@ export interface ConsumerStore {
     after: ResultChange | undefined,
     limit: number,
   ): Promise<readonly ResultChange[]>
+  /** The events by which properties of a tenant became published or were removed, the newest first. */
+  turns(query: TurnsQuery): Promise<readonly Turn[]>
+  /** What consumers reported about these listings of a tenant; 1,000 at most. */
+  firstLive(tenantId: string, listings: readonly Listing[]): Promise<readonly FirstLive[]>
   /** Removes what is no longer kept, and returns whether there may be more. Any number of nodes may call it at the same time. */
   tidy(request: TidyRequest): Promise<boolean>
 }

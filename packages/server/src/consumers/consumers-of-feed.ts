@@ -18,6 +18,8 @@ export interface FeedConsumer {
   /** The key may read only properties of these branches. */
   readonly branches: readonly string[] | undefined
   readonly keyEnd: KeyEnd | undefined
+  /** When the key was created. */
+  readonly createdMs: number
   /** The key also opens other tenants. */
   readonly opensOthers: boolean
   readonly readings: readonly StoredRead[]
@@ -91,6 +93,7 @@ export async function consumersOf(
       reading: record.reading,
       branches: branchesOf(record, key),
       keyEnd,
+      createdMs: record.createdMs,
       opensOthers,
       readings: readings.get(text) ?? [],
       acknowledgement: acknowledgements.get(text),

@@ -40,6 +40,7 @@ interface DeliveryFacts {
   /** Refusals that do not concern other tenants. */
   readonly refusals: readonly ConsumerRefusal[]
   readonly eventType: ConsumerDelivery['eventType']
+  readonly timeToLive: ConsumerDelivery['timeToLive']
 }
 
 const minuteMs = 60_000
@@ -69,6 +70,7 @@ export function deliveryOf(facts: DeliveryFacts): ConsumerDelivery {
         : { outcome: result.outcome, sequenceNumber: result.sequenceNumber },
     views: viewsRead(readings),
     eventType: facts.eventType,
+    timeToLive: facts.timeToLive,
   }
   return { ...common, ...decided(facts, askedMs) }
 }

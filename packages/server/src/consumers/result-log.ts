@@ -4,6 +4,7 @@
  */
 import { removal, rowsFrom, statement, uuidOf } from '../sql/database.ts'
 import type { StoreAccess, StoredLogId, Transaction } from '../sql/database.ts'
+import { turnOf, turns } from '../events/listings.ts'
 import type { ConsumerResult, ConsumerStore, Outcome, ResultChange } from './consumer.ts'
 
 const place = 'subject, key_id, name, sequence, result_ms'
@@ -34,6 +35,16 @@ const changesAfter = statement<ChangeRow>(
   'consumer-result-changes-after',
   `SELECT * FROM consumer_result_change WHERE tenant = $1 AND (${place}) > ($2, $3, $4, $5, $6) ORDER BY ${key} LIMIT $7`,
 )
+const inListing = 'r.tenant = $2 AND r.subject = of_subject AND r.sequence >= low AND r.sequence < high'
+const firstLive = statement<FirstLiveRow>('consumer-first-live', (dialect) => {
+  const given = rowsFrom('$1', { at: 'integer', of_subject: 'logId', low: 'bigint', high: 'bigint' })(dialect)
+  return `SELECT at, key_id, name, min(live_ms) AS live_ms, max(is_live) AS is_live FROM (
+    SELECT at, r.key_id, r.name, CASE r.outcome WHEN 'live' THEN r.result_ms END AS live_ms, 0 AS is_live
+      FROM ${given} CROSS JOIN consumer_result_change AS r WHERE ${inListing}
+    UNION ALL SELECT at, r.key_id, r.name, NULL, CASE r.outcome WHEN 'live' THEN 1 ELSE 0 END
+      FROM ${given} CROSS JOIN consumer_result AS r WHERE ${inListing}
+  ) AS said GROUP BY at, key_id, name`
+})
 const rowsAtOnce = 5_000
 const removeOld = statement(
   'consumer-remove-old-result-changes',
@@ -74,8 +85,18 @@ const start = { subjectId: '00000000-0000-0000-0000-000000000000', keyId: '', na
 
 export function resultLog({
   read,
-}: StoreAccess): Pick<ConsumerStore, 'resultChanges' | 'resultChangesAfter'> {
+}: StoreAccess): Pick<ConsumerStore, 'resultChanges' | 'resultChangesAfter' | 'turns' | 'firstLive'> {
   return {
+    turns: async (query) => (await read.rows(turns(query))).map(turnOf),
+    async firstLive(tenantId, listings) {
+      const given = listings.map(({ subjectId, sequenceNumber: low, removed }, at) => {
+        return { at, of_subject: subjectId, low, high: removed ?? Number.MAX_SAFE_INTEGER }
+      })
+      const rows = await read.rows(firstLive(JSON.stringify(given), tenantId))
+      return rows.map(({ at: listing, key_id: keyId, name, live_ms, is_live }) => {
+        return { listing, keyId, name, liveMs: live_ms ?? undefined, isLive: is_live === 1 }
+      })
+    },
     resultChanges: async (tenantId, subjectId) =>
       (await read.rows(changes(tenantId, { uuid: subjectId }))).map(changeOf),
     async resultChangesAfter(tenantId, after, limit) {
@@ -85,6 +106,14 @@ export function resultLog({
       return (await read.rows(found)).map(changeOf)
     },
   }
+}
+
+interface FirstLiveRow {
+  readonly at: number
+  readonly key_id: string
+  readonly name: string
+  readonly live_ms: number | null
+  readonly is_live: number
 }
 
 interface ChangeRow {

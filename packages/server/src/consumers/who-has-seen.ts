@@ -11,6 +11,8 @@ import type { StorageEngine } from '../store/storage.ts'
 import { consumersOf } from './consumers-of-feed.ts'
 import type { FeedConsumer } from './consumers-of-feed.ts'
 import { deliveryOf } from './delivery.ts'
+import { consumerKey, timeToLiveAnswer } from './time-to-live.ts'
+import type { TimesQuery, TimesToLive } from './time-to-live.ts'
 import { minuteMs } from './read-ranges.ts'
 import { notMade, orIfNotMade } from './lag.ts'
 
@@ -43,7 +45,11 @@ export interface SeenQuery {
 }
 
 /** `undefined`: the feed has no event of it. */
-export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Seen | undefined> {
+export async function whoHasSeen(
+  store: SeenStore,
+  timesToLive: (query: TimesQuery) => Promise<TimesToLive>,
+  query: SeenQuery,
+): Promise<Seen | undefined> {
   const { key, subjectId, branches } = query
   const head = await store.events.head(key)
   const stored = await store.events.readLatest(key, subjectId, branches)
@@ -53,6 +59,7 @@ export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Se
   const consumers = await consumersOf(store, query, results)
   const { places, unknown } = await placesOf(store, key, event, consumers)
   const first = await firstSentTo(store, { key, event, epoch: head.epoch, places, consumers })
+  const times = await timesToLive({ key, branches })
   const decided = consumers.map((consumer) => {
     const isHere = ({ keyId, name }: { keyId: string; name: string }) =>
       keyId === consumer.keyId && name === consumer.name
@@ -69,6 +76,7 @@ export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Se
       acknowledged: ofEpoch(consumer.acknowledgement, head),
       result: results.find(isHere),
       eventType: eventTypeOf(store, consumer, event),
+      timeToLive: timeToLiveAnswer(times.get(consumerKey(consumer))),
     })
   })
   const isOfAll = query.keyId === undefined && branches === undefined

@@ -7,6 +7,7 @@ import { listConsumers } from '../consumers/list-consumers.ts'
 import { createReadCounts } from '../consumers/read-counts.ts'
 import type { ReadCounts } from '../consumers/read-counts.ts'
 import { recordReading } from '../consumers/record-reading.ts'
+import { createTimesToLive } from '../consumers/time-to-live.ts'
 import { whoHasSeen } from '../consumers/who-has-seen.ts'
 import type { SeenQuery } from '../consumers/who-has-seen.ts'
 import { consoleDoor } from '../console/door.ts'
@@ -192,16 +193,18 @@ function readingOf(
 }
 
 /** Answers who has seen what. This node's notes are added first, so that they are in the answer. */
-function seenBy({ storage, clock }: ServiceParts, { resultDays }: ServiceLimits) {
+function seenBy({ storage, clock = Date.now }: ServiceParts, { resultDays }: ServiceLimits) {
   const readCounts = createReadCounts(storage.consumers, { clock, resultDays })
   const afterAdding = async <T>(ask: () => Promise<T>): Promise<T> => {
     // If that fails, the answer has what was stored before.
     await readCounts.flush(() => Promise.resolve()).catch(() => undefined)
     return ask()
   }
+  const timesToLive = createTimesToLive(storage, { clock, resultDays })
   return {
     readCounts,
-    whoHasSeen: (query: SeenQuery) => afterAdding(() => whoHasSeen(storage, query)),
+    timesToLive,
+    whoHasSeen: (query: SeenQuery) => afterAdding(() => whoHasSeen(storage, timesToLive, query)),
     listConsumers: (query: ConsumersQuery) => afterAdding(() => listConsumers(storage, query)),
     // With a limit to some branches, a property of another branch does not exist.
     hasSubject: async (key: FeedKey, subjectId: string, branches: readonly string[] | undefined) =>

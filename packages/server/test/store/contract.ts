@@ -46,6 +46,7 @@ import { spellingContract } from './contract/spelling.ts'
 import { stampingContract } from './contract/stamping.ts'
 import { waitingFeedsContract } from './contract/waiting-feeds.ts'
 import { windowsContract } from './contract/windows.ts'
+import { timeToLiveContract } from './contract/time-to-live.ts'
 import { transferringContract } from './contract/transferring.ts'
 import { usageContract } from './contract/usage.ts'
 import { watchingContract } from './contract/watching.ts'
@@ -102,6 +103,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     publicationsContract(factory)
     consumersContract(factory)
     sentLogContract(factory)
+    timeToLiveContract(factory)
     consoleSessionsContract(factory)
   })
 }

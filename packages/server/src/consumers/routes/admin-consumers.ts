@@ -12,6 +12,8 @@ import { noTenant, tenantOperation } from '../../tenants/routes/tenant-operation
 import { reachedTenants } from '../../keys/access/reach.ts'
 import { silenceMembers } from '../silence/silence-answer.ts'
 import type { ConsumersQuery } from '../consumers-of-feed.ts'
+import { consumerKey, timeToLiveAnswer } from '../time-to-live.ts'
+import type { TimesQuery, TimesToLive, TimeToLive } from '../time-to-live.ts'
 import type { SilenceStore } from '../silence/silence.ts'
 import type { SeenQuery, Seen } from '../who-has-seen.ts'
 import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
@@ -20,6 +22,7 @@ interface Context extends TenantContext {
   /** The consumers of a feed; `undefined` if there is no such feed. */
   readonly listConsumers: (query: ConsumersQuery) => Promise<readonly ListedConsumer[] | undefined>
   readonly silence: SilenceStore
+  readonly timesToLive: (query: TimesQuery) => Promise<TimesToLive>
   /** Who has seen the latest event of a property; `undefined` if the feed has no event of it. */
   readonly whoHasSeen: (query: SeenQuery) => Promise<Seen | undefined>
 }
@@ -66,7 +69,7 @@ export function listConsumers(context: Context): Operation {
     operationId: 'listConsumers',
     summary: 'List the consumers of a tenant',
     description:
-      'Keys that may read a feed, and the names that they give in `x-feed-consumer`: when each last asked, how that went, how far it is behind in each view that it reads, in events and seconds, and whether it has not asked for longer than is expected. `publisher`: the same of what publishes to the feed.',
+      'Keys that may read a feed, and the names that they give in `x-feed-consumer`: when each last asked, how that went, how far it is behind in each view that it reads, in events and seconds, how long it takes until listings are live, and whether it has not asked for longer than is expected. `publisher`: the same of what publishes to the feed.',
     ok: { description: 'The consumers.', schema: 'Consumers' },
     query: {
       feed: { type: 'string', enum: [...feedNames], default: 'property', description: 'Of which feed.' },
@@ -88,11 +91,12 @@ export function listConsumers(context: Context): Operation {
         nowMs,
       })
       if (listed === undefined) return noTenant
+      const times = await context.timesToLive({ key: { tenantId, feed }, branches: undefined })
       const isOperator = reachedTenants(access, 'admin:inspect') === undefined
       const items = listed.map((one) => {
         const { opensOthers, presence } = one.consumer
         const silence = isOperator || !opensOthers ? silenceMembers(presence, nowMs) : unseenSilence
-        return { ...consumerAnswer(one, nowMs), ...silence }
+        return { ...consumerAnswer(one, times.get(consumerKey(one.consumer)), nowMs), ...silence }
       })
       const [publisher] = await context.silence.find([{ kind: 'publisher', tenantId, feed }])
       const publisherAnswer = { lastHeardAt: timeOf(publisher?.lastMs), ...silenceMembers(publisher, nowMs) }
@@ -106,6 +110,7 @@ const unseenSilence = { expectedSeconds: null, expectation: null, silentSince: n
 
 function consumerAnswer(
   { consumer, lags, last, stoppedAfter }: ListedConsumer,
+  time: TimeToLive | undefined,
   nowMs: number,
 ): Omit<Consumer, keyof typeof unseenSilence> {
   const { keyId, name, label, keyEnd, acknowledgement, refusals } = consumer
@@ -130,6 +135,7 @@ function consumerAnswer(
       refusal === undefined
         ? null
         : { code: refusal.code, since: timeOf(refusal.sinceMs), count: refusal.count },
+    timeToLive: timeToLiveAnswer(time),
     views: lags.map(({ view, through, events, sinceMs }) => ({
       view: nameOfView(view),
       through,

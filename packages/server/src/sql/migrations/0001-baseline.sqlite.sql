@@ -133,6 +133,8 @@ CREATE UNIQUE INDEX event_created ON event (feed_no, created);
 -- From a subject to its events: for its history, and for everything that must reach all events of one subject.
 -- The place stands at the end of every entry by itself, so a history is one run through this index.
 CREATE INDEX event_subject ON event (feed_no, subject);
+-- The events by which properties appear and go, in order (events/listings.ts).
+CREATE INDEX event_listing ON event (feed_no) WHERE code IN ('PropertyPublished', 'PropertyUnpublished');
 
 CREATE TABLE event_id (
   -- Every id ever taken. content_hash: SHA-256 of what was sent, NULL where a repeat must not be answered.
