@@ -50,6 +50,60 @@ export interface EventRun {
   readonly revision: number
 }
 
+/** Something that differs from the payload before. */
+export interface PayloadChange {
+  /** RFC 6901, into the payload of this event. For an item that is gone, its last part is the index in the list before. */
+  readonly pointer: string
+  /** The value before; absent: there was none. */
+  readonly from?: unknown
+  /** The value now; absent: there is none. */
+  readonly to?: unknown
+  /** The index of the item in the list before. */
+  readonly movedFrom?: number
+}
+
+/** One event of a subject. */
+export interface HistoryEvent {
+  /** Owner tenant of the event. */
+  readonly tenantId: string
+  /** Ordering number; strictly rising in a feed. The highest per subject is the current one. */
+  readonly sequenceNumber: number
+  /** Numeric event kind, see the event type catalogue. */
+  readonly eventType: number
+  /** Short name of the event kind, such as PropertyPublished. */
+  readonly eventTypeShortCode: string
+  /** A JSON document serialised into a string, byte for byte as published. */
+  readonly payload: string
+  /** Groups events; by default the subject's own UUID, as the subject's first event spells it. */
+  readonly transactionId: string
+  /** Event identifier, the eventId of the get-by-id path. */
+  readonly id: string
+  /** UTC, 7 fraction digits, no zone designator; rises with the sequence number. */
+  readonly createdDate: string
+  /** With `changes=true`: what differs from the payload of the event before, at most 200 changes. Null: see `changesAbsent`. */
+  readonly changes?: readonly PayloadChange[] | null
+  /**
+   * Why there are no changes: no event is before, or the payload of this one or of the one before is gone or is no object. Further values
+   * may come.
+   */
+  readonly changesAbsent?: 'first_version' | 'erased' | 'thinned' | 'not_an_object' | (string & {})
+  /** How many further changes are not listed. */
+  readonly moreChanges?: number
+}
+
+/** Events of one subject in ascending sequenceNumber. */
+export interface History {
+  readonly items: readonly HistoryEvent[]
+  /** Ask for the events after this number next. */
+  readonly next: number
+  /** The feed's last number. Nothing is left to read when `next` has reached it. */
+  readonly head: number
+  /** Changes when numbers continue after a gap, as after a restore: begin again. */
+  readonly epoch: string
+  /** Rises when stored payloads were reduced. A copy of the latest events need do nothing. */
+  readonly revision: number
+}
+
 /** Where one feed stands. */
 export interface FeedHead {
   /** Whose feed it is. */
@@ -1692,6 +1746,9 @@ export type SchemaName =
   | 'FeedEvent'
   | 'EventPage'
   | 'EventRun'
+  | 'PayloadChange'
+  | 'HistoryEvent'
+  | 'History'
   | 'FeedHead'
   | 'Heads'
   | 'PropertyPayload'

@@ -250,9 +250,14 @@ export interface EventStore {
   liveSubjects(query: LiveQuery): Promise<LiveStep>
   /**
    * The subject's latest event, in any category; `undefined`: the feed has none. Its bytes belong to the caller. `branches`: the latest
-   * of the events in one of them.
+   * of the events in one of them. `upTo`: the latest of those whose number is not greater.
    */
-  readLatest(key: FeedKey, subjectId: string, branches?: readonly string[]): Promise<StoredEvent | undefined>
+  readLatest(
+    key: FeedKey,
+    subjectId: string,
+    branches?: readonly string[],
+    upTo?: number,
+  ): Promise<StoredEvent | undefined>
   /**
    * The events of one subject after a number, at most `limit`, ascending; their bytes as with `readAfter`. The cost depends on the length
    * of the subject's history.

@@ -131,8 +131,8 @@ export function recordedReads(reads: ShowingReads, shown: ShownNumbers): Showing
       recordEvent(key, event)
       return event
     },
-    async readLatest(key, subjectId, branches) {
-      const event = await reads.readLatest(key, subjectId, branches)
+    async readLatest(key, subjectId, branches, upTo) {
+      const event = await reads.readLatest(key, subjectId, branches, upTo)
       recordEvent(key, event)
       return event
     },

@@ -29,6 +29,8 @@ export interface EventRun {
   readonly next: number
   /** Its number is never smaller than that of an event in the run. */
   readonly head: Head
+  /** An event before the run that its events quote: it is sent as they are, in part. */
+  readonly before?: StoredEvent | undefined
 }
 
 export interface RunQuery extends Cursor {

@@ -77,7 +77,7 @@ onEngines('isolation of administration', {}, (service) => {
       adminReadPropertySnapshot: '/property-events/snapshot',
       adminReadPropertyReductions: '/property-events/reduced',
       adminGetProperty: `/properties/${ids.subject}`,
-      adminReadPropertyHistory: `/properties/${ids.subject}/history`,
+      adminReadPropertyHistory: `/properties/${ids.subject}/history?changes=true`,
       getTenant: '',
       listFeeds: '/feeds',
       readRate: '/feeds/property/rate?from=2026-01-01&to=2026-01-31',

@@ -24,6 +24,7 @@ function targetOf(path: string, values: Values): string {
   )
   // Among the properties of the others it would not be on the first page.
   if (path.endsWith('/properties')) return `${target}?search=${canary}`
+  if (path.endsWith('{subjectId}/history')) return `${target}?changes=true`
   if (path.endsWith('/find')) return `${target}?text=${canary}`
   if (path.endsWith('/tenant-facts')) return `${target}?tenants=${values['tenantId']}`
   return path.endsWith('/rate') ? `${target}?from=2020-01-01&to=2099-01-01&buckets=3` : target

@@ -60,6 +60,7 @@ onEngines('isolation', {}, (service) => {
       `${publishPath}/digest`,
       `${subjectsPath}/${subjects.get(feed)}`,
       `${subjectsPath}/${subjects.get(feed)}/history`,
+      `${subjectsPath}/${subjects.get(feed)}/history?changes=true`,
     ]
     return [
       ...ownReads.map((path) => ({
@@ -188,7 +189,7 @@ onEngines('isolation', {}, (service) => {
         tried += 1
       }
     }
-    assert.equal(tried, 63 * 34)
+    assert.equal(tried, 63 * 36)
   })
 
   it('shows a key nothing of other tenants, whatever its scopes (P10)', async () => {

@@ -98,6 +98,7 @@ function randomRead(random: Random, { events, numbers, head }: Feed): Read {
     { path: `${getPath}/${id}`, view: 'single', told: numbersIn },
     { path: `/v1/properties/${transactionId}`, view: 'single', told: numbersIn },
     { path: `/v1/properties/${transactionId}/history`, view: 'single', told: numbersIn },
+    { path: `/v1/properties/${transactionId}/history?changes=true`, view: 'single', told: numbersIn },
   ]
   const read = reads[pick(random, reads.length)]
   if (read === undefined) throw new Error('there is always a read')

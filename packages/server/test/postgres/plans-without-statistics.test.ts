@@ -130,6 +130,11 @@ const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
   ['a history', readSubjectStatements.history, [tenantA, property, uuid('p'), middle, limit]],
   ['the latest of one', readSubjectStatements.latest, [tenantA, property, uuid('p')]],
   [
+    'the latest of one up to a number',
+    readSubjectStatements.latestWithin,
+    [tenantA, property, uuid('p'), middle, null],
+  ],
+  [
     'a step of retention by age',
     dueStatements.aged,
     [tenantA, property, middle, middle + limit, events, null],

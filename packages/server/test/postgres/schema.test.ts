@@ -297,6 +297,7 @@ describe('the schema in PostgreSQL', () => {
         [readAfterStatements.all, [0, 100], [count - 100, 100]],
         [readAfterStatements.view, [0, 50, 'sales'], [count - 100, 50, 'sales']],
         [readSubjectStatements.history, [uuid('p'), 0, 100], [uuid('p'), count - 100, 100]],
+        [readSubjectStatements.latestWithin, [uuid('p'), 1, null], [uuid('p'), count, null]],
         [readRangeStatements.positions, [`{${listed(1)}}`], [`{${listed(count - 99)}}`]],
         [dueStatements.aged, [0, 100, count, null], [count - 100, count, count, null]],
         [dueStatements.superseded, [1, 101, count, null], [count - 100, count, count, null]],

@@ -111,6 +111,7 @@ async function compare(key: FeedKey, ask: Ask): Promise<void> {
   for (const branches of [undefined, branchSets[0]]) {
     for (const subjectId of subjects.map((name) => uuid(name))) {
       await ask((log) => log.events.readLatest(key, subjectId, branches))
+      await ask((log) => log.events.readLatest(key, subjectId, branches, all.at(-2)?.sequenceNumber ?? 0))
       await ask((log) => log.events.readSubject({ key, subjectId, after: 2, limit: 5, branches }))
     }
     for (const { id } of all) await ask((log) => log.events.readEvent(key, id, branches))

@@ -1,7 +1,7 @@
 /** Every read of properties with a key that is limited to branches, beside the model of the feed (D11). */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { feeds } from '@property-events/protocol'
+import { feeds, versionChanges } from '@property-events/protocol'
 import type { FeedModel, Item, ModelEvent, ModelView } from './branch-model.ts'
 import { modelViews } from './branch-model.ts'
 import { openStream } from './event-stream.ts'
@@ -174,6 +174,14 @@ async function checkSingles(reader: BranchReader): Promise<void> {
     assert.deepEqual(JSON.parse(latest.text), history.at(-1))
     const run: Run = JSON.parse(whole.text)
     assert.deepEqual(run.items, history.slice(0, 1000))
+    const after = history.at(-3)?.sequenceNumber ?? 0
+    const changed = await ask(reader, `${subjectsPath}/${subjectId}/history?changes=true&after=${after}`)
+    const since = history.findIndex(({ sequenceNumber }) => sequenceNumber > after)
+    const expected = history.slice(since).map((item, index) => {
+      const before = history[since + index - 1]?.payload
+      return { ...item, ...versionChanges(before, item.payload) }
+    })
+    assert.deepEqual(JSON.parse(changed.text).items, expected, 'with changes')
   }
 }
 

@@ -90,6 +90,7 @@ export function addressesOf(erased: readonly Erased[]): readonly string[] {
       `${events}/reduced`,
       `${subjects}/${subjectId}`,
       `${subjects}/${subjectId}/history`,
+      `${subjects}/${subjectId}/history?changes=true`,
     ]
   })
 }

@@ -51,7 +51,8 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
       readEvent: (key, id, branches) => guarded(() => readEvent(of(key), key, id, branches)),
       readAfter: (query) => guarded(() => readAfter(of(query.key), query)),
       readNewest: (query) => guarded(() => readNewest(of(query.key), query)),
-      readLatest: (key, subjectId, branches) => guarded(() => readLatest(of(key), key, subjectId, branches)),
+      readLatest: (key, subjectId, branches, upTo) =>
+        guarded(() => readLatest(of(key), key, subjectId, branches, upTo)),
       readSubject: (query) => guarded(() => readSubject(of(query.key), query)),
     },
     shown,

@@ -101,7 +101,7 @@ function showingReads({ db, locator, guard: { guarded } }: FileEventsParts): Sho
     readEvent: (key, id, branches) => guarded(() => readEvent(key, id, branches)),
     readAfter: (query) => guarded(() => readAfter(query)),
     readNewest: (query) => guarded(() => readNewest(query)),
-    readLatest: (key, subjectId, branches) => guarded(() => readLatest(key, subjectId, branches)),
+    readLatest: (key, subjectId, branches, upTo) => guarded(() => readLatest(key, subjectId, branches, upTo)),
     readSubject: (query) => guarded(() => readSubject(query)),
   }
 }

@@ -191,7 +191,7 @@ export function runAnswer(
   const bytes = Buffer.concat(runPieces({ ...run, events }))
   const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
   const coding = preferredCoding(request.header('accept-encoding'))
-  const sent = disclosedEvents(key, run.events)
+  const sent = disclosedEvents(key, run.before === undefined ? run.events : [run.before, ...run.events])
   return jsonAnswer(
     { headers: jsonHeaders, etag: undefined, feed: run.head, sent, delivered: delivered(run) },
     body,

@@ -1,4 +1,4 @@
-/** Parameters of our own reads (PROTOCOL §11, §13): `after`, `limit`, `epoch`, `head`, `apiEventType`, `types`, `wait`. Strict (D19). */
+/** Parameters of our own reads (PROTOCOL §11, §13): `after`, `limit`, `epoch`, `head`, `apiEventType`, `types`, `wait`, `changes`. Strict (D19). */
 import {
   feedNames,
   feeds,
@@ -18,7 +18,7 @@ import { readQuery } from '../../http/requests/query.ts'
 import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
 import { apiEventTypeSchema } from '../../http/openapi/parameters.ts'
 
-type CursorName = 'after' | 'limit' | 'epoch' | 'head' | 'apiEventType' | 'types' | 'wait'
+type CursorName = 'after' | 'limit' | 'epoch' | 'head' | 'apiEventType' | 'types' | 'wait' | 'changes'
 
 interface CursorParameters {
   readonly after: number
@@ -30,6 +30,8 @@ interface CursorParameters {
   readonly types: TypeFilter | undefined
   /** Seconds; `undefined`: the answer comes at once. */
   readonly wait: number | undefined
+  /** Whether each event says what it changed. */
+  readonly changes: boolean
 }
 
 export interface CursorRules {
@@ -65,6 +67,11 @@ export function readCursorParameters(
   const wait = readWait(query.values.get('wait'))
   const limit = number('limit', 1, limits.maxPageSize) ?? limits.maxPageSize
   const epoch = query.values.get('epoch')
+  const changes = query.values.get('changes') ?? 'false'
+  if (changes !== 'true' && changes !== 'false') {
+    const message = `${quoteInput(changes)} is not allowed; changes must be true or false.`
+    errors.push({ parameter: 'changes', code: 'unknown_value', message })
+  }
   if (epoch !== undefined && !/^[0-9A-Za-z]{1,64}$/.test(epoch)) {
     const message = `${quoteInput(epoch)} is not an epoch; give it as an answer named it in "epoch" or x-feed-epoch.`
     errors.push({ parameter: 'epoch', code: 'not_an_epoch', message })
@@ -80,7 +87,8 @@ export function readCursorParameters(
   if ('message' in types) return { kind: 'faults', errors: [...errors, types] }
   if (typeof wait === 'object') errors.push(wait)
   if (typeof wait === 'object' || errors.length > 0) return { kind: 'faults', errors }
-  return { kind: 'parameters', parameters: { after, limit, epoch, head, view, types: types.filter, wait } }
+  const parameters = { after, limit, epoch, head, view, types: types.filter, wait }
+  return { kind: 'parameters', parameters: { ...parameters, changes: changes === 'true' } }
 }
 
 /** A number in digits; `undefined` if it is missing. */
@@ -198,6 +206,11 @@ export function cursorSchemas(
     apiEventType: apiEventTypeSchema(feed),
     types: typesSchema(feed),
     wait: waitSchema('an event to report'),
+    changes: {
+      type: 'boolean',
+      default: false,
+      description: 'With `true`, each event says what it changed since the one before.',
+    },
   }
   return Object.fromEntries(names.map((name) => [name, schemas[name]]))
 }

@@ -1,6 +1,7 @@
 /** `GET /v1/properties/{agentRef}/history` and the same for contacts: all events of one subject (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import { withChanges } from '../history-changes.ts'
 import { readHistory } from '../run.ts'
 import type { EventRun } from '../run.ts'
 import { deliveredEvents } from '../../consumers/delivered.ts'
@@ -96,7 +97,7 @@ export interface HistoryContext extends RunContext, CursorRules {
   readonly limits: ServiceLimits
 }
 
-const names = ['after', 'limit', 'epoch'] as const
+const names = ['after', 'limit', 'epoch', 'changes'] as const
 
 export function subjectHistory(context: HistoryContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
@@ -109,13 +110,13 @@ export function subjectHistory(context: HistoryContext, feedName: FeedName): Ope
     schema: () => ({
       operationId: `read${capital(feedName)}History`,
       summary: `Read all events of a ${feedName}`,
-      description: `Every event of the ${feedName} in ascending \`sequenceNumber\`; only the last one is current. Ask again with \`after\` = \`next\` until \`next\` has reached \`head\`.`,
+      description: `Every event of the ${feedName} in ascending \`sequenceNumber\`; only the last one is current. Ask again with \`after\` = \`next\` until \`next\` has reached \`head\`. With \`changes=true\`, each says what it changed.`,
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       params: subjectParams(feedName),
       querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
       response: {
-        [success.ok]: answer('The events.', refTo('EventRun'), { ...keyedHeaders, ...feedHeaderSchemas }),
+        [success.ok]: answer('The events.', refTo('History'), { ...keyedHeaders, ...feedHeaderSchemas }),
         ...feedReadProblems(
           feedName,
           'missing_scope',
@@ -136,10 +137,18 @@ export function subjectHistory(context: HistoryContext, feedName: FeedName): Ope
       return (request, access) => {
         const key = feedKeyOf(access, feedName)
         const { branches } = access
+        const { after, changes } = reading.parameters
         const query = { key, ...subject, ...reading.parameters, branches }
         const delivered = ({ events: items }: EventRun) => deliveredEvents(key, items, 'history')
-        return answerRun(context, { request, access, key, delivered }, async (take) => {
+        // With changes, the events have their form already.
+        const answering = changes ? { ...context, formOf: () => undefined } : context
+        return answerRun(answering, { request, access, key, delivered }, async (take) => {
           const run = await readHistory(events, query, take)
+          if (run.kind === 'run' && run.events.length > 0 && changes) {
+            const before =
+              after === 0 ? undefined : await events.readLatest(key, subject.subjectId, branches, after)
+            return withChanges(run, before, context.formOf(access, feedName), take)
+          }
           if (run.kind !== 'run' || run.events.length > 0) return run
           // There is nothing after the number: either the reader has caught up, or there is no such subject.
           const isKnown = (await events.readLatest(key, subject.subjectId, branches)) !== undefined

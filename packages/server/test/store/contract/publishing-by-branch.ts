@@ -179,6 +179,12 @@ function readingCases(factory: StoreFactory): void {
     assert.deepEqual(await seen(['A', 'B']), [[1, 2, 3, 4], [1, 2, 3, 4], 4])
     assert.deepEqual(await seen(['a', 'x', '']), [[], [], undefined])
     assert.equal(await events.readLatest(feedKey(), uuid('none'), ['A']), undefined)
+    const upTo = async (number: number, branches: readonly string[]) =>
+      (await events.readLatest(feedKey(), uuid('p'), branches, number))?.sequenceNumber
+    assert.deepEqual(
+      [await upTo(1, ['A']), await upTo(3, ['A']), await upTo(2, ['B']), await upTo(3, ['B'])],
+      [1, 2, undefined, 3],
+    )
     const limited = { key: feedKey(), subjectId: uuid('p'), branches: ['B'] }
     assert.deepEqual(numbers(await events.readSubject({ ...limited, after: 0, limit: 1 })), [3])
     assert.deepEqual(numbers(await events.readSubject({ ...limited, after: 3, limit: 1 })), [4])

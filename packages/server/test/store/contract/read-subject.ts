@@ -52,6 +52,10 @@ export function readSubjectContract(factory: StoreFactory): void {
       assert.deepEqual(await history(50), [101])
       assert.deepEqual(await history(101), [])
       assert.equal((await store.events.readLatest(feedKey(), subjectId))?.sequenceNumber, 101)
+      const upTo = async (number: number) =>
+        (await store.events.readLatest(feedKey(), subjectId, undefined, number))?.sequenceNumber
+      const numbersUpTo = [0, 1, 2, 3, 50, 100, 101, 10 ** 12]
+      assert.deepEqual(await Promise.all(numbersUpTo.map(upTo)), [undefined, 1, 1, 3, 4, 4, 101, 101])
     })
 
     it('finds no subject without events, nor those of other feeds and tenants (P10)', async () => {

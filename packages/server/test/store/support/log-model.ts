@@ -208,8 +208,12 @@ function readsOf(
           const { position, sequenceNumber, json } = event
           return { position, sequenceNumber, json, live: stateOf(key, event)?.published === true }
         }),
-    readLatest: async (key, subjectId, branches) =>
-      stored(eventsOf(key, branches).findLast((event) => event.subjectId === subjectId)),
+    readLatest: async (key, subjectId, branches, upTo = Infinity) =>
+      stored(
+        eventsOf(key, branches).findLast(
+          (event) => event.subjectId === subjectId && event.sequenceNumber <= upTo,
+        ),
+      ),
     readSubject: async ({ key, subjectId, after, limit, branches }) =>
       eventsOf(key, branches)
         .filter((event) => event.subjectId === subjectId && event.sequenceNumber > after)

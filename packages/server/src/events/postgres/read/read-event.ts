@@ -59,12 +59,13 @@ export const readSubjectStatements = {
       WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.position > position_at($1, $2, $4)
       ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT $5`,
   },
-  /** Costs as much as the later part of the history is long: a property seldom leaves a branch. */
+  /** Of some branches, or of all; up to a number. Costs as much as the later part of the history in other branches is long. */
   latestWithin: {
     name: 'read-latest-within',
     longTexts,
     text: `SELECT e.sequence, e.json FROM event e
-      WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.branch = ANY ($4::text[])
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.position <= position_at($1, $2, $4)
+        AND ($5::text[] IS NULL OR e.branch = ANY ($5::text[]))
       ORDER BY e.tenant DESC, e.feed DESC, e.subject DESC, e.position DESC LIMIT 1`,
   },
   historyWithin: {
@@ -87,13 +88,15 @@ export async function readLatest(
   key: FeedKey,
   subjectId: string,
   branches: readonly string[] | undefined,
+  upTo: number | undefined,
 ): Promise<StoredEvent | undefined> {
   const values = [key.tenantId, feedNumbers[key.feed], subjectId]
   const { latest, latestWithin } = readSubjectStatements
+  const within = [upTo ?? Number.MAX_SAFE_INTEGER, branches === undefined ? null : texts(branches)]
   const [row] =
-    branches === undefined
+    branches === undefined && upTo === undefined
       ? await database.read<SubjectRow>(latest, values)
-      : await database.read<SubjectRow>(latestWithin, [...values, texts(branches)])
+      : await database.read<SubjectRow>(latestWithin, [...values, ...within])
   return row && storedEventOf(row)
 }
 

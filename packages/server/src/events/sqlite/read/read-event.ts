@@ -55,6 +55,12 @@ interface Within {
   readonly branches: string
 }
 
+interface LatestWithin extends Omit<Within, 'branches'> {
+  readonly upTo: number
+  /** Null: any event. */
+  readonly branches: string | null
+}
+
 interface History {
   readonly feed: number
   readonly subject: Uint8Array
@@ -70,25 +76,27 @@ const readSubjectStatements = {
     FROM subject CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position
     WHERE subject.feed_no = CAST(? AS INTEGER) AND subject.subject = CAST(? AS BLOB)`,
   history: `${ofSubject} AND sequence > CAST(@after AS INTEGER) ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
-  /** Costs as much as the later part of the history is long: a property seldom leaves a branch. */
-  latestWithin: `${ofSubject} AND ${ofBranches} ORDER BY place DESC LIMIT 1`,
+  /** Of some branches, or of all; up to a number. Costs as much as the later part of the history is long. */
+  latestWithin: `${ofSubject} AND sequence <= CAST(@upTo AS INTEGER) AND (@branches IS NULL OR ${ofBranches})
+    ORDER BY place DESC LIMIT 1`,
   historyWithin: `${ofSubject} AND sequence > CAST(@after AS INTEGER) AND ${ofBranches} ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
 } as const
 
 export function latestReader(
   db: Connection,
-): (key: FeedKey, subjectId: string, branches?: readonly string[]) => StoredEvent | undefined {
+): (key: FeedKey, subjectId: string, branches?: readonly string[], upTo?: number) => StoredEvent | undefined {
   const feedOf = feedReader(db)
   const select = db.prepare<[number, Uint8Array], EventRow>(readSubjectStatements.latest)
-  const selectWithin = db.prepare<Within, EventRow>(readSubjectStatements.latestWithin)
-  return (key, subjectId, branches) => {
+  const selectWithin = db.prepare<LatestWithin, EventRow>(readSubjectStatements.latestWithin)
+  return (key, subjectId, branches, upTo = Number.MAX_SAFE_INTEGER) => {
     const feedNo = feedOf(key)?.feedNo
     if (feedNo === undefined) return undefined
     const subject = bytesOfUuid(subjectId)
+    const within = { feed: feedNo, subject, upTo, branches: branches ? JSON.stringify(branches) : null }
     const row =
-      branches === undefined
+      branches === undefined && upTo === Number.MAX_SAFE_INTEGER
         ? select.get(feedNo, subject)
-        : selectWithin.get({ feed: feedNo, subject, branches: JSON.stringify(branches) })
+        : selectWithin.get(within)
     return row && storedEventOf(row)
   }
 }
