@@ -2,6 +2,7 @@
  * What both ends share apart from payloads: names, numbers, texts and times. A thread that only writes imports this file, because loading
  * the rules and codes of payloads takes 10 ms and 3 MB.
  */
+export * from './audit-words.ts'
 export * from './changes.ts'
 export * from './contact-grant.ts'
 export * from './delivery.ts'

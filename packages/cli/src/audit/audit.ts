@@ -1,6 +1,6 @@
 /** The record of who changed what: for people, for storage elsewhere, and its deletion after years. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseUuid } from '@property-events/protocol'
+import { auditDetailWords, parseUuid } from '@property-events/protocol'
 import { isNamedActor, isTenantName, tenantNameWords } from '@property-events/server'
 import type { AuditQuery, AuditRow } from '@property-events/server'
 import type { Command } from 'commander'
@@ -9,6 +9,7 @@ import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
+import { durationText } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import type { SettingReader } from '../settings/setting.ts'
@@ -58,12 +59,17 @@ function addList(audit: Command, context: CommandContext): void {
         row.action,
         row.tenant ?? '',
         row.target === row.tenant ? '' : (row.target ?? ''),
-        Object.keys(row.detail).length === 0 ? '' : JSON.stringify(row.detail),
+        auditDetailWords(row.detail, detailText),
       ])
-      return output.write(tableText(['at (UTC)', 'actor', 'action', 'tenant', 'target', ''], cells))
+      return output.write(
+        tableText(['at (UTC)', 'actor', 'action', 'tenant', 'target', ''], cells, 'No changes that match.'),
+      )
     })
   })
 }
+
+/** Times of details are UTC, as all of the table. */
+const detailText = { time: timestampText, span: durationText, text: plainText } as const
 
 function actorText(actor: string, names: ReadonlyMap<string, string>): string {
   const name = names.get(actor)

@@ -196,7 +196,12 @@ describe('a row of the audit', () => {
   it('says actions in words, intervals as times, and the label of a key instead of its id (PROTOCOL §12.6)', () => {
     assert.equal(actionWords('interval.expected'), 'Interval expected')
     assert.equal(actionWords('session.begun'), 'Session started')
-    assert.equal(detailWords({ ms: 600_000 }, nowMs), 'every 10 min')
+    assert.equal(detailWords({ of: 'consumer', ms: 600_000 }, nowMs), 'of a consumer; every 10 min')
+    assert.equal(detailWords({ by: 'pasted_key' }, nowMs), 'by pasted key')
+    assert.equal(
+      detailWords({ feed: 'contact', of: 'subject', reason: 'data_subject_request', rows: 1_234 }, nowMs),
+      'feed contact; of all its events; reason data subject request; rows 1,234',
+    )
     const labels = labelsOf([{ keyId: '7Hq2', label: 'website' }])
     assert.equal(actorWords('key:7Hq2', null, labels), 'website')
     assert.equal(labels.get('of nobody'), undefined)
