@@ -29,9 +29,10 @@ const refusals: ReadonlySet<string> = new Set([
   'TablesRefusal',
 ])
 
-/** With the details by which an operator can find the request. */
-function refusalSentence({ message, status, code, requestId }: ServiceError): string {
-  return plainText(`${message} (${status}, ${code}, request ${requestId})`)
+/** With the faults and the details by which an operator can find the request, and without the request itself, which the user did not write. */
+function refusalSentence({ message, detail, status, code, requestId }: ServiceError): string {
+  const words = detail === undefined ? message : message.replace(/^[A-Z]+ \S+: /, '')
+  return plainText(`${words} (${status}, ${code}, request ${requestId})`)
 }
 
 function unexpected(message: string): string {

@@ -63,6 +63,7 @@ export async function buildProgram(context: CommandContext, name?: string): Prom
   program.helpCommand('help [command]', 'print the help of a command')
   addExamples(program)
   refuseRepeatedOptions(program)
+  nameCommandsAfterErrors(program)
   return program
 }
 
@@ -77,6 +78,15 @@ function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause === undefined ? '' : `\ncaused by: ${stackOf(error.cause)}`
   return (error.stack ?? error.message) + cause
+}
+
+/** A command of a group that does not exist is answered with those that do. */
+function nameCommandsAfterErrors(program: Command): void {
+  for (const group of program.commands) {
+    if (group.commands.length === 0) continue
+    const names = group.commands.map((command) => command.name())
+    group.showHelpAfterError(`(Commands of ${group.name()}: ${names.join(', ')})`)
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** For commands that work on a store itself, with or without a service that runs on it. */
 import { createHash } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
-import { parseUuid } from '@property-events/protocol'
+import { nearestName, parseUuid } from '@property-events/protocol'
 import { openStorage } from '@property-events/server'
 import type { Actor, StorageEngine, Tenant } from '@property-events/server'
 import { flagText } from './command-context.ts'
@@ -90,7 +90,7 @@ export async function findTenant({ storage, flags }: OpenedStore, idOrName: stri
   const [tenant] = found
   if (tenant === undefined) {
     throw new Refusal(
-      `There is no tenant "${plainText(idOrName)}". \`${commandLine('tenants list', flags)}\` lists the tenants.`,
+      `There is no tenant "${plainText(idOrName)}".${meantTenant(idOrName, tenants)} \`${commandLine('tenants list', flags)}\` lists the tenants.`,
     )
   }
   if (found.length > 1) {
@@ -98,6 +98,14 @@ export async function findTenant({ storage, flags }: OpenedStore, idOrName: stri
     throw new Refusal(`Several tenants are called "${plainText(idOrName)}"; name one by its id: ${ids}`)
   }
   return tenant
+}
+
+/** ` Did you mean "Hill & Co"?`: for a typing error, or for the beginning of a name. */
+function meantTenant(written: string, tenants: readonly Tenant[]): string {
+  const names = tenants.map(({ name }) => name)
+  const begun = names.filter((name) => name.toLowerCase().startsWith(written.toLowerCase()))
+  const meant = nearestName(written, names) ?? (begun.length === 1 ? begun[0] : undefined)
+  return meant === undefined ? '' : ` Did you mean "${plainText(meant)}"?`
 }
 
 /** The id in PROPERTY_EVENTS_ACTOR, otherwise one that is always the same for an account on a machine and reveals the name of neither. */

@@ -20,7 +20,12 @@ export function shellWord(text: string): string {
 }
 
 /** Columns of text, as wide as their widest cell. Control characters in cells are made safe. */
-export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function tableText(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  none = 'None.',
+): string {
+  if (rows.length === 0) return `${none}\n`
   const cells = [head, ...rows].map((row) => row.map((cell) => plainText(cell)))
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   return cells

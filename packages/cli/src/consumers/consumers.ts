@@ -11,6 +11,10 @@ import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings/settings.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 
+/** A key that inspects nothing gets no further with a tenant's id. */
+const needed =
+  'Use a key with tenant:inspect, or name the tenant with --key-tenant: an operator key inspects each.'
+
 export function addConsumers(program: Command, context: CommandContext): void {
   const consumers = program
     .command('consumers')
@@ -32,12 +36,12 @@ async function listConsumers({ output, settings: reader, flags }: Invocation): P
   const feed = flagFeed(flags)
   const client = createClient({ ...addressFromSettings(reader), feed })
   const found = await client.consumers().catch((error: unknown) => {
-    throw error instanceof InvalidOptionError ? new Refusal(`${error.message} Use --key-tenant.`) : error
+    throw error instanceof InvalidOptionError ? new Refusal(`${error.message} ${needed}`) : error
   })
   if (output.json) return output.writeJson(found)
   const head = ['key', 'name', 'last request (UTC)', 'view', 'sent up to', 'behind by', 'acknowledged', '']
   return output.write(
-    `${publisherText(found.publisher)}\n${tableText(head, found.consumers.flatMap(rowsOf))}`,
+    `${publisherText(found.publisher)}\n${tableText(head, found.consumers.flatMap(rowsOf), 'No key reads this feed.')}`,
   )
 }
 

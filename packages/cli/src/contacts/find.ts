@@ -184,7 +184,8 @@ function scopeOf(kind: SearchKind, { searched, removedPayloads }: ContactSearch)
     phone: 'telephone numbers in every text',
     address: 'postal addresses',
   }[kind]
-  const removed = removedPayloads === 0 ? '' : ` ${removedPayloads} of them have no payload any more.`
+  const have = removedPayloads === 1 ? 'has' : 'have'
+  const removed = removedPayloads === 0 ? '' : ` ${removedPayloads} of them ${have} no payload any more.`
   const others = searchKinds.filter((other) => other !== kind).map((other) => `--${other}`)
   return (
     `Searched: ${where} of ${searched.contacts} contacts in ${searched.events} events, superseded ones included.${removed}\n` +

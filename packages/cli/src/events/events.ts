@@ -64,7 +64,9 @@ async function list(invocation: Invocation): Promise<void> {
     event.id,
     event.transactionId,
   ])
-  await output.write(tableText(['number', 'created (UTC)', 'type', 'short code', 'id', 'transaction'], rows))
+  await output.write(
+    tableText(['number', 'created (UTC)', 'type', 'short code', 'id', 'transaction'], rows, 'No events.'),
+  )
   return output.write(`page ${page.page} of ${page.totalPages}, ${page.availableCount} events\n`)
 }
 

@@ -103,6 +103,8 @@ interface KeyKind {
   readonly isTest: boolean
   readonly operator: boolean
   readonly tenants: readonly string[]
+  /** Even if a wrong one, which has been refused by itself. */
+  readonly wroteScope: boolean
   readonly scopes: readonly GrantScope[]
   readonly adminScopes: readonly AdminScope[]
   /** `undefined`: all. */
@@ -116,6 +118,7 @@ function readKind(flags: Readonly<Record<string, unknown>>, reader: SettingReade
     isTest: flags['test'] === true,
     operator,
     tenants: wordsOf(flags['tenant']),
+    wroteScope: wordsOf(flags['scope']).length > 0,
     scopes,
     adminScopes: operator ? readAdminScopes(flags['scope'], reader) : [],
     branches: readBranches(flags['branch'], scopes, reader),
@@ -131,9 +134,9 @@ function refuseMixedKinds(reader: SettingReader, kind: KeyKind): void {
     if (operator || tenants.length + scopes.length > 0 || branches !== undefined)
       reader.fault('A test key reads the sandbox and nothing else: leave out --tenant and --scope.')
   } else if (operator) {
-    if (tenants.length > 0 || scopes.length === 0)
+    if (tenants.length > 0 || (scopes.length === 0 && !kind.wroteScope))
       reader.fault('An operator key has scopes and no tenant, such as --operator --scope admin:inspect.')
-  } else if (tenants.length === 0 || scopes.length === 0) {
+  } else if (tenants.length === 0 || (scopes.length === 0 && !kind.wroteScope)) {
     reader.fault(
       'Specify what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read.',
     )

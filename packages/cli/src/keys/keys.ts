@@ -239,7 +239,13 @@ function addUsage(keys: Command, context: CommandContext): void {
         requests.toLocaleString('en-GB'),
         bytes.toLocaleString('en-GB'),
       ])
-      return output.write(tableText(['from (UTC)', 'operation', 'status', 'requests', 'bytes'], rows))
+      return output.write(
+        tableText(
+          ['from (UTC)', 'operation', 'status', 'requests', 'bytes'],
+          rows,
+          'No requests in that time.',
+        ),
+      )
     })
   })
 }

@@ -48,7 +48,9 @@ async function writeExposure({ output, settings: reader, flags }: Invocation): P
   const fromMs = readPastTimestamp('from', flagText(flags, 'from') ?? '', nowMs)
   const to = flagText(flags, 'to')
   const toMs = to === undefined ? nowMs : readPastTimestamp('to', to, nowMs)
-  if (fromMs === undefined || toMs === undefined) reader.fault(`--from and --to must be ${pastTimeHelp}.`)
+  const [wrong, given] = fromMs === undefined ? ['from', flagText(flags, 'from')] : ['to', to]
+  if (fromMs === undefined || toMs === undefined)
+    reader.fault(`--${wrong} is "${plainText(given ?? '')}", but must be ${pastTimeHelp}.`)
   else if (toMs <= fromMs) reader.fault('--to must be later than --from.')
   const folder = resolve(flagText(flags, 'out') ?? '')
   const written = flagText(flags, 'key') ?? ''
@@ -70,7 +72,9 @@ async function writeExposure({ output, settings: reader, flags }: Invocation): P
       })
     }
     const rows = tenants.map(({ tenantId, contacts, file }) => [tenantId, String(contacts), file])
-    await output.write(tableText(['tenant', 'contacts', 'file'], rows))
+    await output.write(
+      tableText(['tenant', 'contacts', 'file'], rows, 'The key was sent no contacts in this time.'),
+    )
     for (const span of unknown) {
       await output.write(
         `Between ${timestampText(span.fromMs)} and ${timestampText(span.toMs)} UTC a node has not reported what it sent: any contact is possible.\n`,

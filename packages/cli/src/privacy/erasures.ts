@@ -6,6 +6,7 @@ import type { Client, Erasure, ErasureRecipient, ErasureRequest, FeedName } from
 import { erasureReasons, parseUuid } from '@property-events/protocol'
 import { addAction, flagFeed, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
+import { commandLine } from '../program-name.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -123,14 +124,19 @@ async function listReceipts(invocation: Invocation): Promise<void> {
   const rows = receipts.map(({ id, begunAt, feed, state, reduced, events, reason, caseRef }) => {
     return [id, timeText(begunAt), feed, state, `${reduced} of ${events}`, reason, caseRef ?? '']
   })
-  await output.write(tableText(['id', 'started (UTC)', 'feed', 'state', 'events', 'reason', 'case'], rows))
+  await output.write(
+    tableText(['id', 'started (UTC)', 'feed', 'state', 'events', 'reason', 'case'], rows, 'No erasures yet.'),
+  )
 }
 
 async function showReceipt(invocation: Invocation, [given = '']: readonly string[]): Promise<void> {
   const erasureId = uuidOperand(invocation, given, 'the id of an erasure')
   const { client, send } = openClient(invocation, 'property')
   const receipt = await send(client.erasure(erasureId))
-  if (receipt === undefined) throw new Refusal(`There is no receipt ${erasureId} that this key can see.`)
+  if (receipt === undefined)
+    throw new Refusal(
+      `There is no receipt ${erasureId} that this key can see. \`${commandLine('erasures list')}\` lists those that it can.`,
+    )
   await writeReceipt(invocation, receipt)
 }
 

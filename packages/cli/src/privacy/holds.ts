@@ -5,6 +5,7 @@ import { holdGrounds } from '@property-events/protocol'
 import { addAction, flagFeed, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addSettings } from '../settings/read-settings.ts'
+import { commandLine } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
 import { settings } from '../settings/settings.ts'
 import { plainText, tableText } from '../terminal-text.ts'
@@ -60,14 +61,19 @@ async function listHolds(invocation: Invocation): Promise<void> {
   const rows = holds.map(({ id, feed, subjectId, ground, until, state, caseRef }) => {
     return [id, feed, subjectId, ground, until, state, caseRef ?? '']
   })
-  await output.write(tableText(['id', 'feed', 'subject', 'ground', 'until (UTC)', 'state', 'case'], rows))
+  await output.write(
+    tableText(['id', 'feed', 'subject', 'ground', 'until (UTC)', 'state', 'case'], rows, 'No holds.'),
+  )
 }
 
 async function endHold(invocation: Invocation, [given = '']: readonly string[]): Promise<void> {
   const holdId = uuidOperand(invocation, given, 'the id of a hold')
   const { client, send } = openClient(invocation, 'property')
   const hold = await send(client.endHold(holdId))
-  if (hold === undefined) throw new Refusal(`There is no hold ${holdId} that this key can see.`)
+  if (hold === undefined)
+    throw new Refusal(
+      `There is no hold ${holdId} that this key can see. \`${commandLine('holds list')}\` lists the ids of holds.`,
+    )
   return writeHold(invocation, hold)
 }
 

@@ -97,5 +97,7 @@ async function listRestrictions(invocation: Invocation): Promise<void> {
   const rows = restrictions.map(({ id, begunAt, subjectId, reason, state, caseRef }) => {
     return [id, timeText(begunAt), subjectId, reason, state, caseRef ?? '']
   })
-  await output.write(tableText(['id', 'started (UTC)', 'contact', 'reason', 'state', 'case'], rows))
+  await output.write(
+    tableText(['id', 'started (UTC)', 'contact', 'reason', 'state', 'case'], rows, 'No restrictions.'),
+  )
 }

@@ -7,7 +7,7 @@ import {
   setMembers,
   utf8FaultText,
 } from '@property-events/protocol'
-import { uuidV5 } from '@property-events/server/plain'
+import { syntaxFaultOf, uuidV5 } from '@property-events/server/plain'
 import { isWhiteSpaceByte, maxPieceBytes } from './split.ts'
 import type { Piece } from './split.ts'
 
@@ -67,8 +67,10 @@ export function readEntry(piece: Piece, run: string): EntryReading {
   }
   text = withoutOuterSpace(text)
   const reading = readJson(text, { maxDepth, members: { keys: ['id'], depth: 1 } })
-  if (reading.kind === 'fault')
-    return refuse(reading.fault.code, reading.fault.message, reading.fault.pointer)
+  if (reading.kind === 'fault') {
+    const { code, message, pointer } = reading.fault
+    return refuse(code, code === 'invalid_json' ? invalidJsonText(piece, message) : message, pointer)
+  }
   if (!text.startsWith('{')) return refuse('wrong_type', 'An event is an object such as {"payload": {…}}.')
   const given = memberOf(reading.value, 'id')
   const id = typeof given === 'string' ? parseUuid(given) : undefined
@@ -99,6 +101,16 @@ function placeOf({ bytes = Buffer.alloc(0), line, item }: Piece): string {
   const { line: inPiece, column, byte } = step.value
   const isOfFile = item === undefined || inPiece > 1
   return ` ${utf8FaultText({ line: line + inPiece - 1, column: isOfFile ? column : undefined, byte })}`
+}
+
+/** Where in the file a piece stops being JSON, and what to do, without any of the text, which may be about a person. */
+function invalidJsonText({ bytes = Buffer.alloc(0), line, item }: Piece, otherwise: string): string {
+  const fault = syntaxFaultOf(bytes)
+  if (fault === undefined) return otherwise
+  const isOfFile = item === undefined || fault.line > 1
+  const column = isOfFile ? `, column ${fault.column}` : ''
+  const what = fault.isCutOff ? 'The JSON ends too early, at' : 'Invalid JSON at'
+  return `${what} line ${line + fault.line - 1}${column}.${fault.remedy}`
 }
 
 /** JSON's own white space; `trim` would take a byte order mark or a no-break space for it, too. */

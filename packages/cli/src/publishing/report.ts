@@ -65,8 +65,9 @@ export function entryText({ line, item, code, pointer, message }: RefusedEntry):
   return `${position}${at}: ${plainText(message)} (${plainText(code)})`
 }
 
-/** Advice is for a first look at a new source. */
+/** Advice is for a first look at a new source: a few lines of each kind show it, and the same ones again would hide the rest. */
 const maxShown = 20
+const maxShownOfCode = 3
 
 /** For programs, which sort it themselves. A file of doubtful payloads has as many remarks as lines. */
 const maxListed = 1000
@@ -86,23 +87,27 @@ export function adviceList(): AdviceList {
   const listed: RefusedEntry[] = []
   const counts = new Map<string, number>()
   let total = 0
+  let shown = 0
   return {
     add(advice) {
-      const shown = advice.slice(0, Math.max(0, maxShown - total))
-      total += advice.length
-      for (const one of advice) {
+      const toShow = advice.filter((one) => {
         if (listed.length < maxListed) listed.push(one)
-        counts.set(one.code, (counts.get(one.code) ?? 0) + 1)
-      }
-      return shown
+        const count = (counts.get(one.code) ?? 0) + 1
+        counts.set(one.code, count)
+        if (count > maxShownOfCode || shown === maxShown) return false
+        shown += 1
+        return true
+      })
+      total += advice.length
+      return toShow
     },
     listed: () => listed,
     counts: () => Object.fromEntries(counts),
     rest() {
-      if (total <= maxShown) return undefined
+      if (total === shown) return undefined
       const codes = [...counts].toSorted(([, one], [, other]) => other - one)
       const words = codes.map(([code, count]) => `${code} ${count.toLocaleString('en-GB')}`).join(', ')
-      const more = (total - maxShown).toLocaleString('en-GB')
+      const more = (total - shown).toLocaleString('en-GB')
       return `${more} more remarks are not shown. In all, with at most 100 for each request: ${words}. --json lists them.`
     },
   }

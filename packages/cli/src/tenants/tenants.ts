@@ -91,7 +91,7 @@ function addList(tenants: Command, context: CommandContext): void {
           .filter(Boolean)
           .join(', '),
       ])
-      return output.write(tableText(['id', 'name', 'created (UTC)', ''], rows))
+      return output.write(tableText(['id', 'name', 'created (UTC)', ''], rows, 'No tenants yet.'))
     }),
   )
 }

@@ -133,6 +133,8 @@ const commands: readonly (readonly [said: string, args: readonly string[]])[] = 
   ['no command', []],
   ['a command misspelt', ['publsh']],
   ['a flag misspelt', ['serve', '--prot', '80']],
+  ['a command of another name, in a group', ['properties', 'show', 'x']],
+  ['a day in words', ['exposure', '--key', 'x', '--from', 'yesterday', '--data', '.']],
   ['a port that is none', ['serve', '--port', 'eighty']],
   ['a file that is not there', ['publish', 'houses.json', '--url', 'http://127.0.0.1:1', '--key', 'pev_x']],
   ['a store that is not there', ['tenants', 'list', '--data', 'nowhere']],

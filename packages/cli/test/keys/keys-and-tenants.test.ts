@@ -429,9 +429,12 @@ describe('keys, while the service runs', () => {
       [['keys', 'create', '--tenant', 'Hill & Co'], /--tenant and --scope/],
       [
         ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'property:reed'],
-        /Did you mean property:read\?/,
+        // One sentence: that a scope is missing would be wrong.
+        /Did you mean property:read\?\n$/,
       ],
-      [['keys', 'create', '--tenant', 'Nobody', '--scope', 'read'], /There is no tenant "Nobody"/],
+      [['keys', 'create', '--tenant', 'Nobody', '--scope', 'read'], /There is no tenant "Nobody"\. `/],
+      [['keys', 'list', '--tenant', 'Hil & Co'], /Did you mean "Hill & Co"\?/],
+      [['keys', 'list', '--tenant', 'hill'], /Did you mean "Hill & Co"\?/],
       [
         ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', '--expires', '2020-01-01'],
         /has passed/,

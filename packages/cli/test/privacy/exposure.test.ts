@@ -138,7 +138,10 @@ describe('exposure, over two nodes that are killed at times', () => {
     const refusalOf = async (...args: readonly string[]) =>
       (await run(['exposure', ...args, '--out', join(root, 'none')], { environment })).stderr
     assert.match(await refusalOf('--key', 'nosuchkey', '--from', '1h'), /There is no key "nosuchkey"/)
-    assert.match(await refusalOf('--key', 'x', '--from', 'Monday'), /--from and --to must be a time ago/)
+    assert.match(
+      await refusalOf('--key', 'x', '--from', 'Monday'),
+      /--from is "Monday", but must be a time ago/,
+    )
     assert.match(
       await refusalOf('--key', 'x', '--from', '1h', '--to', '2h'),
       /--to must be later than --from/,

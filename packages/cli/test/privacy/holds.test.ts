@@ -47,6 +47,15 @@ describe('what must be kept', () => {
     return contactRef
   }
 
+  it('is listed in words where there is none yet (D17)', async () => {
+    for (const [words, says] of [
+      [['holds', 'list'], 'No holds.\n'],
+      [['erasures', 'list'], 'No erasures yet.\n'],
+      [['contacts', 'restrictions'], 'No restrictions.\n'],
+    ] as const)
+      assert.equal((await run([...words, ...over()])).stdout, says)
+  })
+
   it('is put on hold, is not erased, is listed, and can be erased after the hold was ended (D17)', async () => {
     const ref = await newContact()
     const words = ['holds', 'add', ref, '--ground', 'legal_claim', '--until', until]
@@ -63,8 +72,15 @@ describe('what must be kept', () => {
 
     const refused = await run(['contacts', 'erase', ref, ...over()])
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, new RegExp(`It is on hold until ${until}: hold ${hold?.id}.*409, on_hold`))
+    assert.match(
+      refused.stderr,
+      new RegExp(
+        `^The contact is on hold until the end of ${until} \\(UTC\\): hold ${hold?.id}\\. Nothing was changed\\. \\(409, on_hold`,
+      ),
+    )
 
+    const wrong = await run(['holds', 'end', ref, ...over()])
+    assert.match(wrong.stderr, /There is no hold .*holds list` lists/)
     const ended = await run(['holds', 'end', hold?.id ?? '', ...over()])
     assert.match(ended.stdout, /is no longer on hold/)
     const erased = await run(['contacts', 'erase', ref, ...over()])
@@ -78,6 +94,8 @@ describe('what must be kept', () => {
     ])
     const about = rows.filter(({ target }) => target === hold?.id).map(({ action }) => action)
     assert.deepEqual(about.toSorted(), ['hold.added', 'hold.ended'])
+    const audit = await run(['audit', 'list', ...store])
+    assert.match(audit.stdout, /feed contact; ground legal claim; until \d{4}-\d\d-\d\d 00:00:00\n/)
   })
 
   it('is restricted: shown to nobody but those who may reveal it, and shown again after it (D17)', async () => {

@@ -176,6 +176,18 @@ describe('an event of a file', () => {
     assert.equal(item.refused.message, wanted.replace(', column 21', ''))
   })
 
+  it('that is not JSON is refused with its place and what to do, and with none of its text (D6)', () => {
+    const line = read("{'payload': {'last_name': 'Siân'}}", { line: 5 })
+    assert(line.kind === 'refused')
+    assert.equal(
+      line.refused.message,
+      'Invalid JSON at line 5, column 2. Names and texts must be in double quotes.',
+    )
+    const item = read('{\n"payload": {"price": 1,}}', { line: 5, item: 2 })
+    assert(item.kind === 'refused')
+    assert.match(item.refused.message, /^Invalid JSON at line 6, column 24\. .*comma/)
+  })
+
   it('is refused here if it is not a JSON object, with a stable code', () => {
     const refused: readonly (readonly [string | Buffer, string])[] = [
       ['{"payload":', 'invalid_json'],
@@ -191,6 +203,8 @@ describe('an event of a file', () => {
       const reading = read(text, { line: 3 })
       assert(reading.kind === 'refused')
       assert.deepEqual([reading.refused.line, reading.refused.code], [3, code])
+      if (text === '{"payload":')
+        assert.equal(reading.refused.message, 'The JSON ends too early, at line 3, column 12.')
       if (code === 'too_deep') assert.equal(reading.refused.message, 'Nested deeper than 32 levels.')
     }
   })

@@ -17,12 +17,12 @@ export type AdminNeed = AdminScope | 'anyKey'
 /** `anyFeed`: any scope to read or publish. */
 export type AnyScope = 'anyRead' | 'anyPublish' | 'anyFeed' | 'anyErase'
 
-/** How the names of such scopes end, and what the scopes are called. */
+/** How the names of such scopes end, and which they are, in words. */
 export const anyScopes: Readonly<Record<AnyScope, readonly [RegExp, string]>> = {
-  anyRead: [/:read$/, 'a read scope'],
-  anyPublish: [/:publish$/, 'a publish scope'],
-  anyFeed: [/:(?:read|publish)$/, 'a read or publish scope'],
-  anyErase: [/:erase$/, 'an erase scope'],
+  anyRead: [/:read$/, 'the scope property:read or contact:read'],
+  anyPublish: [/:publish$/, 'the scope property:publish or contact:publish'],
+  anyFeed: [/:(?:read|publish)$/, 'a scope that reads or publishes, such as property:read'],
+  anyErase: [/:erase$/, 'the scope property:erase or contact:erase'],
 }
 
 export function isAnyScope(scope: AccessNeed['scope']): scope is AnyScope {

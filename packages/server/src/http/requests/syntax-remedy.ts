@@ -43,17 +43,27 @@ function isLetter(byte: number): boolean {
   return (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a
 }
 
-/** Texts with more characters would take too long in one turn. */
+/** Texts with more bytes would take too long in one turn. */
 const longestText = 16_384
 
 /** Where a short text stops being JSON, in a sentence without any of it, which may be about a person. */
 export function syntaxFaultText(text: string): string {
-  if (text.length > longestText) return invalidJson
-  const bytes = Buffer.from(text)
-  const offset = lastOf(findSyntaxFault(bytes))
-  if (offset === undefined) return invalidJson
+  const fault = syntaxFaultOf(Buffer.from(text))
+  return fault === undefined
+    ? invalidJson
+    : `Invalid JSON at line ${fault.line}, column ${fault.column}.${fault.remedy}`
+}
+
+/** The same in parts; `undefined` for a long text too. */
+export function syntaxFaultOf(
+  bytes: Uint8Array,
+):
+  | { readonly line: number; readonly column: number; readonly isCutOff: boolean; readonly remedy: string }
+  | undefined {
+  const offset = bytes.length > longestText ? undefined : lastOf(findSyntaxFault(bytes))
+  if (offset === undefined) return undefined
   const { line, column } = lastOf(textPositionOf(bytes, offset))
-  return `Invalid JSON at line ${line}, column ${column}.${syntaxRemedy(bytes, offset, 'json')}`
+  return { line, column, isCutOff: offset === bytes.length, remedy: syntaxRemedy(bytes, offset, 'json') }
 }
 
 function lastOf<Value>(steps: Generator<undefined, Value>): Value {

@@ -88,7 +88,7 @@ async function count(
   { target, feed }: ErasureBody,
 ): Promise<Outcome> {
   const counted = await erasures.count(key, target)
-  if (counted.kind !== 'counted') return refused(refusalOf(counted, target))
+  if (counted.kind !== 'counted') return refused(refusalOf(counted, target, key))
   const named = target.kind === 'subject' ? { subjectId: target.subjectId } : { eventId: target.eventId }
   return uncachedAnswer({
     dryRun: true,
@@ -119,16 +119,20 @@ async function begin(
     actor: `key:${keyId}`,
     closingEventId: uuidV7(Date.now()),
   })
-  if (outcome.kind !== 'begun') return refused(refusalOf(outcome, target))
+  if (outcome.kind !== 'begun') return refused(refusalOf(outcome, target, key))
   return uncachedAnswer(erasureReceipt(outcome.erasure, madeBackups), success.accepted)
 }
 
-function refusalOf(outcome: Exclude<BeginErasureOutcome, { kind: 'begun' }>, target: ErasureTarget) {
+function refusalOf(
+  outcome: Exclude<BeginErasureOutcome, { kind: 'begun' }>,
+  target: ErasureTarget,
+  { feed }: FeedKey,
+) {
   if (outcome.kind === 'unknownTarget')
     return { code: target.kind === 'subject' ? 'subject_not_found' : 'event_not_found' } as const
   if (outcome.kind === 'eventIsLatest') return { code: 'event_is_latest' } as const
   if (outcome.kind === 'onHold') {
-    const detail = `It is on hold until ${lastDayOf(outcome.untilMs)}: hold ${outcome.holdId}. Nothing was changed.`
+    const detail = `The ${feed} is on hold until the end of ${lastDayOf(outcome.untilMs)} (UTC): hold ${outcome.holdId}. Nothing was changed.`
     return { code: 'on_hold', detail } as const
   }
   return refusalOfPublish({ ...outcome, inList: false })
