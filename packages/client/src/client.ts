@@ -2,8 +2,8 @@ import { compareCopy } from './compare.ts'
 import type { CompareOptions, Comparison } from './compare.ts'
 import { connectionOf } from './connection.ts'
 import type { CallOptions, ClientOptions } from './connection.ts'
-import { acknowledge, getDelivery, listConsumers, report } from './consumers.ts'
-import type { FeedConsumers } from './consumers.ts'
+import { acknowledge, getDelivery, getTerms, listConsumers, report } from './consumers.ts'
+import type { FeedConsumers, TermsOptions } from './consumers.ts'
 import {
   addHold,
   countErased,
@@ -43,6 +43,7 @@ import type {
   Heads,
   Hold,
   PropertyConsumers,
+  PropertyTerms,
   PublishReceipt,
   Restriction,
   ResultsReceipt,
@@ -88,6 +89,8 @@ export interface Client<F extends FeedName = 'property'> {
   acknowledge(applied: AppliedPosition, options?: CallOptions): Promise<void>
   /** Who has seen the latest event of a property, with a sentence for each; `undefined` if the feed has none. */
   delivery(agentRef: string, options?: CallOptions): Promise<PropertyConsumers | undefined>
+  /** On which terms a property was advertised at a moment, and where; `undefined` if the feed has no event of it. */
+  terms(agentRef: string, options?: TermsOptions): Promise<PropertyTerms | undefined>
   /**
    * The publisher of the feed, and its consumers with what each lacks. Needs a key that inspects its tenant, or an operator's key and
    * `tenant`.
@@ -147,6 +150,7 @@ export function createClient<F extends FeedName = 'property'>(
     report: (results, call) => report(connection, results, call),
     acknowledge: (applied, call) => acknowledge(connection, applied, call),
     delivery: (agentRef, call) => getDelivery(connection, agentRef, call),
+    terms: (agentRef, termsOptions) => getTerms(connection, agentRef, termsOptions),
     consumers: (call) => listConsumers(connection, call),
     subject: (subjectId, call) => getSubject(connection, subjectId, call),
     history: (subjectId, call) => getHistory(connection, subjectId, call),

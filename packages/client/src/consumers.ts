@@ -12,6 +12,7 @@ import type {
   ConsumerResult,
   ProblemError,
   PropertyConsumers,
+  PropertyTerms,
   Publisher,
   ResultsReceipt,
 } from './wire.ts'
@@ -84,27 +85,52 @@ function decodeResultsReceipt(value: unknown): ResultsReceipt | undefined {
   return unknown.length === value['unknown'].length ? { stored: value['stored'], unknown } : undefined
 }
 
-/**
- * `undefined` if the feed has no event of the property. If the key neither reads nor publishes and the client has a tenant, it asks as an
- * operator would: two requests at most.
- */
-export async function getDelivery(
+/** `undefined` if the feed has no event of the property. */
+export function getDelivery(
   connection: Connection,
   agentRef: string,
   { signal }: CallOptions = {},
 ): Promise<PropertyConsumers | undefined> {
-  const { tenant } = connection
-  const request = async (path: string) =>
-    (await requestJson(connection, { method: 'GET', path }, decodeDelivery, signal)).value
+  const paths = { own: 'consumers', admin: 'delivery' }
+  return ofProperty(connection, agentRef, paths, ({ path }) =>
+    requestJson(connection, { method: 'GET', path }, decodeDelivery, signal),
+  )
+}
+
+/** `undefined` if the feed has no event of the property. `at`: in the forms of a list's `to`; now, if it is left out. */
+export function getTerms(
+  connection: Connection,
+  agentRef: string,
+  { at, signal }: TermsOptions = {},
+): Promise<PropertyTerms | undefined> {
+  const query = at === undefined ? {} : { at }
+  return ofProperty(connection, agentRef, { own: 'terms', admin: 'terms' }, ({ path }) =>
+    requestJson(connection, { method: 'GET', path, query }, decodeTerms, signal),
+  )
+}
+
+/** Options of `terms`. */
+export interface TermsOptions extends CallOptions {
+  /** A time such as `2027-01-31T09:30:00Z`, or a day, which means its end. UTC. Default: now. */
+  readonly at?: string
+}
+
+/** If the key neither reads nor publishes and the client has a tenant, it asks as an operator would: two requests at most. */
+async function ofProperty<T>(
+  { tenant }: Connection,
+  agentRef: string,
+  { own, admin }: { readonly own: string; readonly admin: string },
+  request: (asked: { readonly path: string }) => Promise<{ readonly value: T }>,
+): Promise<T | undefined> {
   const reference = encodeURIComponent(agentRef)
   try {
     try {
-      return await request(`${feedPaths.property.subjects}${reference}/consumers`)
+      return (await request({ path: `${feedPaths.property.subjects}${reference}/${own}` })).value
     } catch (error) {
       const mayInspect =
         error instanceof AccessError && error.code === 'missing_scope' && tenant !== undefined
       if (!mayInspect) throw error
-      return await request(`/v1/admin/tenants/${tenant}/properties/${reference}/delivery`)
+      return (await request({ path: `/v1/admin/tenants/${tenant}/properties/${reference}/${admin}` })).value
     }
   } catch (error) {
     if (error instanceof NotFoundError && error.code === 'subject_not_found') return undefined
@@ -150,6 +176,16 @@ function decodeDelivery(value: unknown): PropertyConsumers | undefined {
 function isDelivery(value: unknown): value is PropertyConsumers {
   if (!isObject(value) || !isObject(value['event']) || !isObject(value['feed'])) return false
   if (!Array.isArray(value['consumers'])) return false
+  return value['consumers'].every((one) => isObject(one) && typeof one['sentence'] === 'string')
+}
+
+function decodeTerms(value: unknown): PropertyTerms | undefined {
+  return isTerms(value) ? value : undefined
+}
+
+function isTerms(value: unknown): value is PropertyTerms {
+  if (!isObject(value) || typeof value['sentence'] !== 'string' || !Array.isArray(value['consumers']))
+    return false
   return value['consumers'].every((one) => isObject(one) && typeof one['sentence'] === 'string')
 }
 

@@ -4,7 +4,7 @@ export type { Client } from './client.ts'
 export { digestSubjects } from './compare.ts'
 export type { CompareOptions, Comparison, Difference, HeldSubject } from './compare.ts'
 export type { CallOptions, ClientOptions } from './connection.ts'
-export type { FeedConsumers } from './consumers.ts'
+export type { FeedConsumers, TermsOptions } from './consumers.ts'
 export type { Again, ErrorCode } from './codes.ts'
 export {
   AbortedError,
@@ -76,6 +76,7 @@ export type {
   PropertyConsumers,
   PropertyRemoval,
   PropertyState,
+  PropertyTerms,
   Publisher,
   PublishReceipt,
   PublishWarning,

@@ -24,6 +24,7 @@ import { receipts } from './receipt.ts'
 import { restrictions } from './restriction.ts'
 import { faults, service } from './service.ts'
 import { feedRate, tenantFacts, tenants } from './tenant.ts'
+import { propertyTerms } from './terms.ts'
 
 const payloads = namedPayloads({ PropertyPayload, ContactPayload })
 
@@ -37,6 +38,7 @@ export const namedSchemas = {
   ...publishHistory,
   ...digest,
   ...consumers,
+  ...propertyTerms,
   ...erasures,
   ...holds,
   ...restrictions,

@@ -507,6 +507,130 @@ export interface ExpectedInterval {
   readonly expectation: 'set' | 'learned' | 'learning' | 'off' | (string & {}) | null
 }
 
+/** What is recorded of the terms at one consumer. */
+export interface TermsConsumer {
+  /** Id of the key: the part after `pev_` in its text. */
+  readonly keyId: string
+  /** As in `x-feed-consumer`; `default`: the key itself. */
+  readonly name: string
+  /** Of the key. */
+  readonly label: string
+  /**
+   * `first`: `sentAt`. `time_not_recorded`: it was sent, and when is not on record. `not_recorded`: the event is older than the record.
+   * `no_record`: the record has nothing of it. None of them says that it was processed. Further values may come.
+   */
+  readonly sent: 'first' | 'time_not_recorded' | 'not_recorded' | 'no_record' | (string & {})
+  /** The minute in which an answer with the event was first taken. */
+  readonly sentAt: string | null
+  /** How it was read then. */
+  readonly route: string | null
+  /** The acknowledgement that includes the event. Only the last one of a consumer is kept, so it may have said so before. */
+  readonly applied: {
+    /** When it said so. */
+    readonly at: string
+    /** Everything up to this number; not less than that of the event. */
+    readonly sequenceNumber: number
+  } | null
+  /** When the site showed the property while these terms were in force, as it reported. */
+  readonly live: readonly LivePeriod[]
+  /** All of this as a sentence, with times in UTC. */
+  readonly sentence: string
+}
+
+export interface LivePeriod {
+  /** When the consumer reported it first; null: earlier than is recorded. */
+  readonly from: string | null
+  /** When it reported something else; null: it has not. */
+  readonly until: string | null
+  /** Where the site showed it. */
+  readonly url: string | null
+  /** Of the event that the report was about. */
+  readonly sequenceNumber: number
+}
+
+/** The terms on which a property was advertised at a moment, and what is recorded of where. */
+export interface PropertyTerms {
+  /** The property. */
+  readonly agentRef: string
+  /** The moment that is answered for: the last millisecond that the request includes, or now. */
+  readonly at: string
+  /**
+   * `kept`: `terms` and `material` are those of the event. `erased`, `retention`: they have been taken from it. `none`: the feed has no
+   * event of the property up to then, and nothing is recorded of the time before. Further values may come.
+   */
+  readonly record: 'kept' | 'erased' | 'retention' | 'none' | (string & {})
+  /** The event in force: the last one of the property up to then. */
+  readonly event: TermsEvent | null
+  /** The next event of the property; null: there is none. */
+  readonly supersededBy: {
+    /** Its number. */
+    readonly sequenceNumber: number
+    /** When it superseded the event. */
+    readonly createdDate: string
+  } | null
+  /** Whether the property was advertised; null: not recorded. */
+  readonly published: boolean | null
+  /** Null: not recorded, or no longer. */
+  readonly terms: AdvertisedTerms | null
+  /** Null: not recorded, or no longer. */
+  readonly material: readonly MaterialFact[] | null
+  /** What consumers were first sent, or reported, before this is not recorded (any more). */
+  readonly recordedFrom: string
+  readonly consumers: readonly TermsConsumer[]
+  /** What was advertised, as a sentence, with times in UTC. */
+  readonly sentence: string
+}
+
+export interface TermsEvent {
+  /** Its eventId. */
+  readonly id: string
+  /** Its number. */
+  readonly sequenceNumber: number
+  /** Its type. */
+  readonly eventTypeShortCode: string
+  /** Since when it was in force: UTC, 7 fraction digits. */
+  readonly createdDate: string
+  /** `sales` or `lettings`. */
+  readonly category: string | null
+}
+
+/** As the payload states them; null: it does not. */
+export interface AdvertisedTerms {
+  /** `status`, a code. */
+  readonly status: number | null
+  /** `price_information.price`, in pounds. */
+  readonly price: number | null
+  /** `price_information.price_qualifier`, a code. */
+  readonly priceQualifier: number | null
+  /** `price_information.price_qualifier_string`. */
+  readonly priceQualifierText: string | null
+  /** `price_information.rent_frequency`, payments a year. */
+  readonly rentFrequency: number | null
+  /** `price_information.deposit`, in pounds. */
+  readonly deposit: number | null
+  /** `contract_months`. */
+  readonly contractMonths: number | null
+  /** `minimum_term`, in months. */
+  readonly minimumTerm: number | null
+}
+
+/** One thing that buyers and tenants need to know. */
+export interface MaterialFact {
+  /** What it is, in words. */
+  readonly name: string
+  /** Where a payload states it, an RFC 6901 pointer. */
+  readonly pointer: string
+  /** False: the advert should state it, and does not. */
+  readonly stated: boolean
+  /** What the payload has in the places where this is stated. */
+  readonly values: readonly {
+    /** Where. */
+    readonly pointer: string
+    /** As in the payload. */
+    readonly value: unknown
+  }[]
+}
+
 /** Exactly one of subjectId and eventId. */
 export interface ErasureRequest {
   /** Which feed of the tenant. */
@@ -1783,6 +1907,8 @@ export type SchemaName =
   | 'Consumers'
   | 'ExpectedIntervalRequest'
   | 'ExpectedInterval'
+  | 'TermsConsumer'
+  | 'PropertyTerms'
   | 'ErasureRequest'
   | 'ErasureCount'
   | 'Erasure'

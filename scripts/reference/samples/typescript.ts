@@ -42,6 +42,8 @@ console.log('Acknowledged.')`,
     reportResults: () => `console.log(await client.report(${literal(body)}))`,
     getConsumers: () => `const seen = await client.delivery('${params['subjectId'] ?? ''}')
 for (const { label, name, sentence } of seen?.consumers ?? []) console.log(label, name, sentence)`,
+    getTerms: () => `const terms = await client.terms('${params['subjectId'] ?? ''}', { at: '2026-01-31' })
+console.log(terms?.sentence, terms?.terms?.price)`,
     readHeads: () => `console.log(await client.heads())`,
     erase: () => `const receipt = await client.erase(${literal(withoutFeed(body))})
 console.log(receipt.id, receipt.state)`,

@@ -34,6 +34,7 @@ const ofClient = [
   'ConsumerResult',
   'ResultsReceipt',
   'PropertyConsumers',
+  'PropertyTerms',
   'Consumers',
   'ErasureRequest',
   'ErasureCount',

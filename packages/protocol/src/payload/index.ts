@@ -2,6 +2,7 @@
 export { adviseContact, adviseProperty, adviseShown, maxAdvice } from './advise.ts'
 export type { PayloadAdvice } from './advise.ts'
 export type { DutyCode, PayloadAdviceCode } from './advice-rules.ts'
+export { advertised } from './advertised.ts'
 export { impliesLettings, priceLooksLike } from './category.ts'
 export { checkContactPayload, checkPropertyPayload } from './check-contract.ts'
 export { adviseDuties, duties } from './duties/duties.ts'

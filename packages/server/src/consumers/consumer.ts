@@ -254,6 +254,8 @@ export interface ConsumerStore {
   turns(query: TurnsQuery): Promise<readonly Turn[]>
   /** What consumers reported about these listings of a tenant; 1,000 at most. */
   firstLive(tenantId: string, listings: readonly Listing[]): Promise<readonly FirstLive[]>
+  /** Those of the numbers at which the property was withdrawn: its last event up to the number is a removal. */
+  removalsAmong(tenantId: string, subjectId: string, numbers: readonly number[]): Promise<ReadonlySet<number>>
   /** Removes what is no longer kept, and returns whether there may be more. Any number of nodes may call it at the same time. */
   tidy(request: TidyRequest): Promise<boolean>
 }

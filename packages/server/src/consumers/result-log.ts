@@ -2,6 +2,7 @@
  * What consumers have reported of properties, as a log: a row for each change of outcome or address, and for the first report after the
  * property was withdrawn or published again, in the transaction that stores the result. What was reported before the log began, or is older than the log is kept, is not recorded.
  */
+import { versionsAt } from '../events/version-at.ts'
 import { removal, rowsFrom, statement, uuidOf } from '../sql/database.ts'
 import type { StoreAccess, StoredLogId, Transaction } from '../sql/database.ts'
 import { turnOf, turns } from '../events/listings.ts'
@@ -85,7 +86,10 @@ const start = { subjectId: '00000000-0000-0000-0000-000000000000', keyId: '', na
 
 export function resultLog({
   read,
-}: StoreAccess): Pick<ConsumerStore, 'resultChanges' | 'resultChangesAfter' | 'turns' | 'firstLive'> {
+}: StoreAccess): Pick<
+  ConsumerStore,
+  'resultChanges' | 'resultChangesAfter' | 'turns' | 'firstLive' | 'removalsAmong'
+> {
   return {
     turns: async (query) => (await read.rows(turns(query))).map(turnOf),
     async firstLive(tenantId, listings) {
@@ -104,6 +108,14 @@ export function resultLog({
       const { subjectId, keyId, name, sequenceNumber, resultMs } = from
       const found = changesAfter(tenantId, { uuid: subjectId }, keyId, name, sequenceNumber, resultMs, limit)
       return (await read.rows(found)).map(changeOf)
+    },
+    async removalsAmong(tenantId, subjectId, numbers) {
+      const asked = numbers.map((number) => {
+        return { tenantId, subjectId, sequenceNumber: number, since: number }
+      })
+      const rows = await read.rows(versionsAt(asked))
+      const removals = rows.filter(({ sequence, withdrawn }) => sequence !== null && withdrawn === sequence)
+      return new Set(removals.flatMap(({ at }) => numbers[at] ?? []))
     },
   }
 }

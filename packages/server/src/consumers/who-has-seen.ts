@@ -3,9 +3,8 @@ import { catalogues, millisecondsOfTicks, parseCreatedDate } from '@property-eve
 import type { ConsumerDelivery, DeliveredEvent, FeedEvent, Ticks } from '@property-events/protocol'
 import { parseEventJson } from '../events/event-json.ts'
 import { branchViewName } from '../events/branches/branch-view.ts'
-import type { Acknowledgement, SentRange, StoredRead, ReadPart } from './consumer.ts'
+import type { Acknowledgement, SentRange } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import type { FeedView } from '../events/branches/branch-view.ts'
 import type { Head } from '../events/event-log.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import { consumersOf } from './consumers-of-feed.ts'
@@ -13,6 +12,8 @@ import type { FeedConsumer } from './consumers-of-feed.ts'
 import { deliveryOf } from './delivery.ts'
 import { consumerKey, timeToLiveAnswer } from './time-to-live.ts'
 import type { TimesQuery, TimesToLive } from './time-to-live.ts'
+import { categories, includes, isInBranches, placeIn, placesOf } from './event-places.ts'
+import type { Places } from './event-places.ts'
 import { minuteMs } from './read-ranges.ts'
 import { notMade, orIfNotMade } from './lag.ts'
 
@@ -107,62 +108,6 @@ async function silenceOfPublisher(
   const silentMs = presence?.silentMs
   // A presence is noted to some minutes.
   return silentMs !== undefined && millisecondsOfTicks(created) > silentMs + minuteMs ? undefined : silentMs
-}
-
-/** The event's ordinal in each view that contains it; for `all`, its position. */
-type Places = ReadonlyMap<string, number>
-
-/** For a set that is still being filled, nothing is known yet. */
-function isInBranches({ branches }: FeedConsumer, places: Places, unknown: ReadonlySet<FeedView>): boolean {
-  if (branches === undefined) return true
-  const view = branchViewName(branches, 'all')
-  return unknown.has(view) || places.has(view)
-}
-
-const categories = ['sales', 'lettings'] as const
-
-/** `unknown`: views that do not exist, because they are still being made, or because no key that has not ended reads them any more. */
-async function placesOf(
-  { events }: SeenStore,
-  key: FeedKey,
-  event: FeedEvent,
-  consumers: readonly FeedConsumer[],
-): Promise<{ readonly places: Places; readonly unknown: ReadonlySet<FeedView> }> {
-  const views = new Set<FeedView>(['all', ...categories])
-  for (const { readings, branches } of consumers) {
-    if (branches !== undefined) views.add(branchViewName(branches, 'all'))
-    for (const { view } of readings) if (view !== 'single') views.add(view)
-  }
-  const created = parseCreatedDate(event.createdDate)
-  const places = new Map<string, number>()
-  const unknown = new Set<FeedView>()
-  if (created === undefined) return { places, unknown }
-  for (const view of views) {
-    // Stamps rise with positions, so a window of one tick contains only this event.
-    const located = await orIfNotMade(events.locate({ key, view, from: created, to: created + 1n }))
-    if (located === notMade) unknown.add(view)
-    else if (located?.range.count === 1) places.set(view, located.range.first)
-  }
-  return { places, unknown }
-}
-
-function placeIn(part: ReadPart, sequenceNumber: number, epoch: string, places: Places): number | undefined {
-  if (part.view !== 'single' && !places.has(part.view)) return undefined
-  if (part.space === 'numbers' || part.space === 'latest') return sequenceNumber
-  if (part.epoch !== epoch) return undefined
-  return places.get(part.space === 'positions' ? 'all' : part.view)
-}
-
-function includes(
-  readings: readonly StoredRead[],
-  sequenceNumber: number,
-  epoch: string,
-  places: Places,
-): boolean {
-  return readings.some((reading) => {
-    const place = placeIn(reading, sequenceNumber, epoch, places)
-    return place !== undefined && reading.ranges.some(([first, last]) => first <= place && place <= last)
-  })
 }
 
 interface FirstSearch {

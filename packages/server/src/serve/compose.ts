@@ -8,6 +8,8 @@ import { createReadCounts } from '../consumers/read-counts.ts'
 import type { ReadCounts } from '../consumers/read-counts.ts'
 import { recordReading } from '../consumers/record-reading.ts'
 import { createTimesToLive } from '../consumers/time-to-live.ts'
+import { propertyTerms } from '../consumers/terms.ts'
+import type { TermsQuery } from '../consumers/terms.ts'
 import { whoHasSeen } from '../consumers/who-has-seen.ts'
 import type { SeenQuery } from '../consumers/who-has-seen.ts'
 import { consoleDoor } from '../console/door.ts'
@@ -192,6 +194,8 @@ function readingOf(
   }
 }
 
+const dayMs = 86_400_000
+
 /** Answers who has seen what. This node's notes are added first, so that they are in the answer. */
 function seenBy({ storage, clock = Date.now }: ServiceParts, { resultDays }: ServiceLimits) {
   const readCounts = createReadCounts(storage.consumers, { clock, resultDays })
@@ -205,6 +209,12 @@ function seenBy({ storage, clock = Date.now }: ServiceParts, { resultDays }: Ser
     readCounts,
     timesToLive,
     whoHasSeen: (query: SeenQuery) => afterAdding(() => whoHasSeen(storage, timesToLive, query)),
+    propertyTerms(asked: Omit<TermsQuery, 'nowMs' | 'recordedFromMs'>) {
+      const nowMs = clock()
+      return afterAdding(() =>
+        propertyTerms(storage, { ...asked, nowMs, recordedFromMs: nowMs - resultDays * dayMs }),
+      )
+    },
     listConsumers: (query: ConsumersQuery) => afterAdding(() => listConsumers(storage, query)),
     // With a limit to some branches, a property of another branch does not exist.
     hasSubject: async (key: FeedKey, subjectId: string, branches: readonly string[] | undefined) =>

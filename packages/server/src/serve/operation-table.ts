@@ -11,6 +11,7 @@ import { openApiText } from '../http/openapi/document.ts'
 import { readReferencePage } from '../http/openapi/reference-page.ts'
 import { consoleOperations } from '../console/routes/index.ts'
 import { acknowledgeReading } from '../consumers/routes/acknowledge.ts'
+import { adminPropertyTerms, propertyTerms } from '../consumers/routes/property-terms.ts'
 import { propertyConsumers } from '../consumers/routes/property-consumers.ts'
 import { putResults } from '../consumers/routes/put-results.ts'
 import { erase } from '../privacy/erasure/erase-route.ts'
@@ -87,6 +88,7 @@ export function operationTable(context: Composed, options: TableOptions = {}): r
     ...feedNames.map((feed) => acknowledgeReading(context, feed)),
     putResults(context),
     propertyConsumers(context),
+    propertyTerms(context),
     erase(context),
     listErasures(context),
     getErasure(context),
@@ -150,6 +152,7 @@ function adminOperations(context: Composed): readonly Operation[] {
     revealContact(context),
     ...propertyReads(context),
     propertyDelivery(context),
+    adminPropertyTerms(context),
     listConsumers(context),
     expectPublisher(context),
     expectConsumer(context),

@@ -131,7 +131,7 @@ export function adviseDuties(
   if (!isRecord(payload) || isCommercial(payload)) return []
   const outward = memberAt(payload, ['address', 'postcode_1'])
   const places = nationsOf(outward)
-  const advert: Advert = { payload, category, isHome: !notHomes.has(payload['property_type']) }
+  const advert: Advert = { payload, category, isHome: isHomeOf(payload) }
   const advice: PayloadAdvice[] = []
   for (const duty of datedDuties) {
     if (nowMs < duty.fromMs || (duty.category !== undefined && duty.category !== category)) continue
@@ -193,6 +193,15 @@ function conditionOf(duty: Duty, outward: unknown, places: readonly Nation[] | u
 const commercialTypes = new Set<unknown>([80, 83, 86, 92, 134, 137, 535, 538, 541, 544, 547, 550])
 const notHomes = new Set<unknown>([20, 45, 51, 77, 107, 110])
 const commercialLet = 4
+
+/** False for premises of businesses, land and parking. */
+export function isHome(payload: unknown): boolean {
+  return isRecord(payload) && !isCommercial(payload) && isHomeOf(payload)
+}
+
+function isHomeOf({ property_type: type }: Readonly<Record<string, unknown>>): boolean {
+  return !notHomes.has(type)
+}
 
 function isCommercial({
   property_type: type,

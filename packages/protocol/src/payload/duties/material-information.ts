@@ -1,11 +1,12 @@
 /** What buyers and tenants need to know of a home, and whether a payload states it. Stated as none (0, false, a code for none) is stated. */
+import type { MaterialFact } from '../../../schemas/wire.ts'
 import type { Category } from '../../feeds.ts'
 import { memberAt } from '../member-at.ts'
 
 /** Whose adverts state it: of homes to let, of homes for sale, of all, or of leaseholds for sale; `always`: of land and parking too. */
 type Of = 'always' | 'homes' | 'lettings' | 'sales' | 'leaseholds'
 
-interface MaterialFact {
+interface Fact {
   readonly name: string
   readonly of: Of
   /** Where it is stated; the first place is the one that is named. */
@@ -28,7 +29,7 @@ const detail = (member: string) => [['details', member]]
 const obligation = (...names: readonly string[]) => names.map((name) => ['details', 'obligations', name])
 
 /** 19 facts, so one warning has at most 20 pointers. */
-const facts: readonly MaterialFact[] = [
+const facts: readonly Fact[] = [
   { name: 'price', of: 'always', paths: money('price'), isStated: isAboveZero },
   { name: 'deposit', of: 'lettings', paths: money('deposit'), isStated: isNumber },
   { name: 'tenure', of: 'sales', paths: money('tenure_type'), isStated: isAboveZero },
@@ -92,9 +93,7 @@ const facts: readonly MaterialFact[] = [
 ]
 
 /** Where an advert states each of them, in the order of a warning's pointers. */
-export const materialPointers: readonly string[] = facts.map(
-  ({ paths: [first = []] }) => `/${first.join('/')}`,
-)
+export const materialPointers: readonly string[] = facts.map(({ paths: [first = []] }) => pointerOf(first))
 
 /** What a payload does not state. */
 export interface Unstated {
@@ -117,15 +116,7 @@ export function unstatedOf(
   category: Category | undefined,
   isHome: boolean,
 ): Unstated | undefined {
-  const isLeasehold =
-    category === 'sales' && memberAt(payload, ['price_information', 'tenure_type']) === leasehold
-  const isOf: Readonly<Record<Of, boolean>> = {
-    always: true,
-    homes: isHome,
-    lettings: isHome && category === 'lettings',
-    sales: category === 'sales',
-    leaseholds: isLeasehold,
-  }
+  const isOf = whoseAdverts(payload, category, isHome)
   let missing = 0
   for (let index = 0, bit = 1; index < facts.length; index += 1, bit *= 2) {
     const fact = facts[index]
@@ -134,7 +125,43 @@ export function unstatedOf(
   return missing === 0 ? undefined : unstated(missing)
 }
 
-function isStated(payload: unknown, { paths, isStated: states }: MaterialFact): boolean {
+function whoseAdverts(
+  payload: unknown,
+  category: Category | undefined,
+  isHome: boolean,
+): Readonly<Record<Of, boolean>> {
+  const isLeasehold =
+    category === 'sales' && memberAt(payload, ['price_information', 'tenure_type']) === leasehold
+  return {
+    always: true,
+    homes: isHome,
+    lettings: isHome && category === 'lettings',
+    sales: category === 'sales',
+    leaseholds: isLeasehold,
+  }
+}
+
+/** All that the advert of this property states, or should state. The parameters are those of `unstatedOf`. */
+export function materialFacts(
+  payload: unknown,
+  category: Category | undefined,
+  isHome: boolean,
+): MaterialFact[] {
+  const isOf = whoseAdverts(payload, category, isHome)
+  return facts.flatMap((fact) => {
+    const stated = isStated(payload, fact)
+    if (!stated && !isOf[fact.of]) return []
+    const found = fact.paths.map((path) => ({ pointer: pointerOf(path), value: memberAt(payload, path) }))
+    const values = found.filter(({ value }) => value !== undefined)
+    return [{ name: fact.name, pointer: pointerOf(fact.paths[0] ?? []), stated, values }]
+  })
+}
+
+function pointerOf(path: readonly string[]): string {
+  return `/${path.join('/')}`
+}
+
+function isStated(payload: unknown, { paths, isStated: states }: Fact): boolean {
   return paths.some((path) => states(memberAt(payload, path)))
 }
 

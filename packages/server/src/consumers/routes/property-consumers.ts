@@ -58,7 +58,8 @@ export function propertyConsumers(context: Context): Operation {
   }
 }
 
-function publishesFor({ grants }: Access, tenantId: string): boolean {
+/** A key that publishes for the tenant sees all consumers of it. */
+export function publishesFor({ grants }: Access, tenantId: string): boolean {
   return grants.some((grant) => grant.tenantId === tenantId && grant.scopes.includes('property:publish'))
 }
 

@@ -1,9 +1,10 @@
-/** `from` and `to` of our own operations: times in the forms that a list takes (PROTOCOL §3.1). */
+/** `from`, `to` and `at` of our own operations: times in the forms that a list takes (PROTOCOL §3.1). */
 import { millisecondsOfTicks, parseWindowBound, windowBoundPattern } from '@property-events/protocol'
 import type { ProblemError, Ticks } from '@property-events/protocol'
 import { quoteInput } from './echo-text.ts'
 
-export type TimeParameter = 'from' | 'to'
+/** `at` is read as `to`. */
+export type TimeParameter = 'from' | 'to' | 'at'
 
 export const timeWords = 'a date or a time such as 2027-01-31 or 2027-01-31T09:30:00Z'
 
@@ -12,14 +13,14 @@ export function timeSchema(description: string) {
   return { type: 'string', pattern: windowBoundPattern, description, examples: ['2027-01-31'] } as const
 }
 
-/** For `to`, the first tick after what it includes. `undefined`: the parameter is missing, or noted as a fault. */
+/** For `to` and `at`, the first tick after what it includes. `undefined`: the parameter is missing, or noted as a fault. */
 export function readTime(
   parameter: TimeParameter,
   values: ReadonlyMap<string, string>,
   errors: ProblemError[],
 ): Ticks | undefined {
   const text = values.get(parameter)
-  const ticks = text === undefined ? undefined : parseWindowBound(parameter, text)
+  const ticks = text === undefined ? undefined : parseWindowBound(parameter === 'from' ? 'from' : 'to', text)
   if (text !== undefined && ticks === undefined) {
     const message = `${quoteInput(text)} is not a time; ${parameter} is ${timeWords}.`
     errors.push({ parameter, code: 'not_a_time', message })

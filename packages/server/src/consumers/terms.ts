@@ -1,0 +1,194 @@
+/** On which terms a property was advertised at a moment, and what is recorded of where (PROTOCOL §14.8). */
+import { advertised, meaningOf, termsConsumerSentence, termsSentence } from '@property-events/protocol'
+import type { FeedEvent, TermsRecord, TermsSending, Ticks } from '@property-events/protocol'
+import type { LivePeriod as ShownPeriod, PropertyTerms, TermsConsumer } from '@property-events/protocol/wire'
+import { isErasedPayload, isReducedPayload } from '../events/append/reduced-event.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import { timeOf } from '../http/time-of.ts'
+import type { StorageEngine } from '../store/storage.ts'
+import type { ConsumerResult, ResultChange, SentRange } from './consumer.ts'
+import { consumersOf } from './consumers-of-feed.ts'
+import type { FeedConsumer } from './consumers-of-feed.ts'
+import { eventInForce } from './event-in-force.ts'
+import type { EventInForce } from './event-in-force.ts'
+import { categories, includes, placeIn, placesOf } from './event-places.ts'
+import type { Places } from './event-places.ts'
+import { isOfEvent, livePeriods } from './live-periods.ts'
+import type { LivePeriod } from './live-periods.ts'
+
+type TermsStore = Pick<
+  StorageEngine,
+  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants'
+>
+
+export interface TermsQuery {
+  readonly key: FeedKey
+  readonly subjectId: string
+  /** Only consumers of this key; `undefined`: of all keys. */
+  readonly keyId: string | undefined
+  /** Only a property in these branches exists, and only consumers that may read them. */
+  readonly branches: readonly string[] | undefined
+  /** The first moment after the one that is asked for; `undefined`: now. */
+  readonly before: Ticks | undefined
+  /** Milliseconds since 1970. */
+  readonly nowMs: number
+  /** What consumers were sent, or reported, before this is not recorded. */
+  readonly recordedFromMs: number
+}
+
+/** `undefined`: the feed has no event of the property. */
+export async function propertyTerms(
+  store: TermsStore,
+  query: TermsQuery,
+): Promise<PropertyTerms | undefined> {
+  const { key, subjectId, before, nowMs, recordedFromMs } = query
+  const found = await eventInForce(store.events, query)
+  if (found === undefined) return undefined
+  const { event, next } = found
+  // The stamp of the last event may be some minutes ahead of the clock.
+  const nowOrLater = Math.max(nowMs, next === undefined && event !== undefined ? createdMs(event) : 0)
+  const atMs = Math.min(nowOrLater, before === undefined ? Infinity : Number((before - 1n) / 10_000n))
+  const stated = await statedBy(store, key, event)
+  const said = {
+    agentRef: subjectId,
+    at: new Date(atMs).toISOString(),
+    supersededBy:
+      event === undefined || next === undefined
+        ? null
+        : { sequenceNumber: next.sequenceNumber, createdDate: next.createdDate },
+    recordedFrom: new Date(recordedFromMs).toISOString(),
+    ...stated,
+  }
+  const consumers =
+    event === undefined ? [] : await consumersAt(store, query, { ...found, event }, stated.record)
+  return { ...said, consumers, sentence: termsSentence(said) }
+}
+
+type Stated = Pick<PropertyTerms, 'event' | 'published' | 'terms' | 'material'> & {
+  readonly record: TermsRecord
+}
+
+async function statedBy(store: TermsStore, key: FeedKey, event: FeedEvent | undefined): Promise<Stated> {
+  if (event === undefined)
+    return { record: 'none', event: null, published: null, terms: null, material: null }
+  const { id, sequenceNumber, eventTypeShortCode, createdDate, payload } = event
+  const { places } = await placesOf(store, key, event, [])
+  const category = categories.find((one) => places.has(one)) ?? null
+  const shown = { id, sequenceNumber, eventTypeShortCode, createdDate, category }
+  // The type says it also where the payload is gone.
+  const published = meaningOf('property', eventTypeShortCode) !== 'gone'
+  if (isReducedPayload(payload)) {
+    const record = isErasedPayload(payload) ? 'erased' : 'retention'
+    return { record, event: shown, published, terms: null, material: null }
+  }
+  return {
+    record: 'kept',
+    event: shown,
+    published,
+    ...advertised(JSON.parse(payload), category ?? undefined),
+  }
+}
+
+type KnownEvent = EventInForce & { readonly event: FeedEvent }
+
+async function consumersAt(
+  store: TermsStore,
+  query: TermsQuery,
+  found: KnownEvent,
+  record: TermsRecord,
+): Promise<TermsConsumer[]> {
+  const { key, subjectId, recordedFromMs } = query
+  const { event, next } = found
+  const { epoch } = (await store.events.head(key)) ?? { epoch: '' }
+  const results = await store.consumers.results(key.tenantId, subjectId)
+  const changes = await store.consumers.resultChanges(key.tenantId, subjectId)
+  const numbers = [...new Set([...results, ...changes].map(({ sequenceNumber }) => sequenceNumber))]
+  const removals = await store.consumers.removalsAmong(key.tenantId, subjectId, numbers)
+  const consumers = await consumersOf(store, query, [...results, ...changes])
+  const { places } = await placesOf(store, key, event, consumers)
+  const first = await firstSendings(store, key, found, epoch, consumers, places)
+  const force = { ...event, fromMs: createdMs(event), untilMs: next && createdMs(next) }
+  const isOlder = force.fromMs < recordedFromMs
+  const words = { record, recordedFrom: new Date(recordedFromMs).toISOString(), isOlder }
+  return consumers.map((consumer) => {
+    const { keyId, name, label, readings, acknowledgement } = consumer
+    const isHere = (one: ConsumerResult | ResultChange) => one.keyId === keyId && one.name === name
+    const reported = { changes: changes.filter(isHere), latest: results.find(isHere), removals }
+    const sent = first.get(consumer)
+    const whole = readings.filter((reading) => !isLatestOnly(reading))
+    const isSent = includes(whole, event.sequenceNumber, epoch, places)
+    const applied =
+      acknowledgement !== undefined &&
+      acknowledgement.epoch === epoch &&
+      acknowledgement.sequenceNumber >= event.sequenceNumber
+        ? { at: timeOf(acknowledgement.acknowledgedMs), sequenceNumber: acknowledgement.sequenceNumber }
+        : null
+    const known = {
+      keyId,
+      name,
+      label,
+      sent: sendingOf(sent, isSent, isOlder),
+      sentAt: timeOf(sent && sent.minute * minuteMs),
+      route: sent?.route ?? null,
+      applied,
+      live: livePeriods(reported)
+        .filter((period) => isOfEvent(period, force))
+        .map(shownPeriod),
+    }
+    return { ...known, sentence: termsConsumerSentence(known, words) }
+  })
+}
+
+const minuteMs = 60_000
+
+function sendingOf(sent: SentRange | undefined, isSent: boolean, isOlder: boolean): TermsSending {
+  if (sent !== undefined) return 'first'
+  if (isSent) return 'time_not_recorded'
+  return isOlder ? 'not_recorded' : 'no_record'
+}
+
+/** Of this part only events were sent that were their subject's latest. */
+function isLatestOnly({ view, space }: Pick<SentRange, 'view' | 'space'>): boolean {
+  return space === 'latest' || (space === 'positions' && view !== 'single')
+}
+
+/**
+ * Of all parts the first sending that is certainly of this event. Where only latest events are sent, it has to be before the event was
+ * superseded. Ordinals of an epoch that has ended meant the same event if it existed then: if it was sent after it was published.
+ */
+async function firstSendings(
+  { consumers: store }: TermsStore,
+  key: FeedKey,
+  { event, next }: KnownEvent,
+  epoch: string,
+  consumers: readonly FeedConsumer[],
+  places: Places,
+): Promise<ReadonlyMap<FeedConsumer, SentRange>> {
+  const searches = consumers.flatMap((consumer) =>
+    consumer.readings.flatMap(({ keyId, name, ...part }) => {
+      const number = placeIn(part, event.sequenceNumber, part.epoch, places)
+      return number === undefined ? [] : [{ ...part, consumer, key, keyId, name, number }]
+    }),
+  )
+  const found = new Map<FeedConsumer, SentRange>()
+  for (const [at, sent] of (await store.firstSent(searches)).entries()) {
+    const search = searches[at]
+    if (sent === undefined || search === undefined) continue
+    const isSuperseded = next !== undefined && createdMs(next) < (sent.minute + 1) * minuteMs
+    if (isLatestOnly(search) && isSuperseded) continue
+    const isPast = search.epoch !== '' && search.epoch !== epoch
+    if (isPast && sent.minute * minuteMs < createdMs(event)) continue
+    const before = found.get(search.consumer)
+    if (before === undefined || sent.minute < before.minute) found.set(search.consumer, sent)
+  }
+  return found
+}
+
+/** To the millisecond. */
+function createdMs({ createdDate }: FeedEvent): number {
+  return Date.parse(`${createdDate.slice(0, 23)}Z`)
+}
+
+function shownPeriod({ fromMs, untilMs, url, sequenceNumber }: LivePeriod): ShownPeriod {
+  return { from: timeOf(fromMs), until: timeOf(untilMs), url: url ?? null, sequenceNumber }
+}
