@@ -90,6 +90,13 @@ describe('what an event changed in a contact', () => {
       ['communications 2, value', undefined, '(hidden)'],
     ])
     assert.ok(contactChanges(before, { ...before, last_name: '•••' }).isUnchanged)
+    const roles = (...names: readonly string[]) => ({ roles: names })
+    assert.deepEqual(said(roles('vendor', 'landlord'), roles('applicant', 'vendor', 'landlord')), [
+      ['roles 1', undefined, 'Applicant: looks for a property'],
+    ])
+    assert.deepEqual(said(roles('vendor', 'landlord'), roles('landlord', 'vendor')), [
+      ['roles 1', 'place 2', 'place 1'],
+    ])
   })
 
   it('is empty for the first event, and limited whatever a payload holds (PROTOCOL §12.7)', () => {

@@ -231,8 +231,6 @@ describe('the difference between two payloads', () => {
     assert.deepEqual(comparePayloads({ crm: deep('a') }, { crm: deep('a') }).differences, [])
 
     const list = (last: number): unknown => ({ crm: [...Array.from({ length: 200_000 }, () => 0), last] })
-    assert.deepEqual(comparePayloads(list(1), list(2)).differences.map(said), [
-      'crm: 200001 items → 200001 items',
-    ])
+    assert.deepEqual(comparePayloads(list(1), list(2)).differences.map(said), ['crm: 1 removed, 2 added'])
   })
 })

@@ -41,8 +41,8 @@ function Changes({ before, after }: { readonly before: unknown; readonly after: 
   return (
     changes.length > 0 && (
       <ul class="changes">
-        {changes.map((change) => (
-          <li key={change.pointer}>
+        {changes.map((change, n) => (
+          <li key={n}>
             <Change change={change} />
           </li>
         ))}

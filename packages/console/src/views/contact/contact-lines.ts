@@ -1,7 +1,9 @@
 /** A contact as lines of a field and its value, whether it is masked or shown. */
 import { contactCodeLists, nameOf } from '@property-events/client/listing'
 import type { CodeListName } from '@property-events/client/listing'
+import { changes as changesIn } from '@property-events/protocol/plain'
 import { oneLine } from '../../words/plain.ts'
+import { partsOf } from '../property/diff/labels.ts'
 
 /** What the service writes instead of personal data. */
 const mask = '•••'
@@ -25,10 +27,10 @@ const mostLines = 300
 const deepest = 8
 const longestValue = 4_000
 
-/** `contact`: a parsed payload. Null and empty values are left out. */
-export function contactLines(contact: unknown): ContactLines {
+/** `contact`: a parsed payload, or the part of it at a path. Null and empty values are left out. */
+export function contactLines(contact: unknown, at: readonly string[] = []): ContactLines {
   const lines: ContactLine[] = []
-  const left: { readonly value: unknown; readonly path: readonly string[] }[] = [{ value: contact, path: [] }]
+  const left: { readonly value: unknown; readonly path: readonly string[] }[] = [{ value: contact, path: at }]
   for (let one = left.pop(); one !== undefined && lines.length <= mostLines; one = left.pop()) {
     const { value, path } = one
     if (value === null || value === undefined || value === '') continue
@@ -113,21 +115,28 @@ const hidden = '(hidden)'
 /** `before`: the contact in the event before; `undefined`: this is the first event. */
 export function contactChanges(before: unknown, after: unknown): ContactChanges {
   if (before === undefined) return { changes: [], isUnchanged: false }
-  const [was, is] = [linesOf(before), linesOf(after)]
-  const changes = [...new Set([...was.keys(), ...is.keys()])].flatMap((pointer): readonly ContactChange[] => {
-    const [old, fresh] = [was.get(pointer), is.get(pointer)]
-    // A masked value is the same text whatever it hides.
-    if (old?.value === fresh?.value) return []
-    const label = fresh?.label ?? old?.label ?? pointer
-    return [{ pointer, label, was: shown(old), is: shown(fresh) }]
-  })
+  const changes = changesIn(before, after)
+    .flatMap(({ pointer, from, to, movedFrom }): readonly ContactChange[] => {
+      const path = partsOf(pointer)
+      if (movedFrom !== undefined) {
+        const is = `place ${Number(path.at(-1)) + 1}`
+        return [{ pointer, label: labelOf(path), was: `place ${movedFrom + 1}`, is }]
+      }
+      const [was, is] = [contactLines(from, path).lines, contactLines(to, path).lines]
+      const pointers = new Map([...was, ...is].map((line) => [line.pointer, line.label]))
+      return [...pointers].map(([at, label]) => ({
+        pointer: at,
+        label,
+        was: shown(was, at),
+        is: shown(is, at),
+      }))
+    })
+    .slice(0, mostLines)
   return { changes, isUnchanged: changes.length === 0 }
 }
 
-function linesOf(contact: unknown): ReadonlyMap<string, ContactLine> {
-  return new Map(contactLines(contact).lines.map((line) => [line.pointer, line]))
-}
-
-function shown(line: ContactLine | undefined): string | undefined {
+/** A masked value is the same text whatever it hides, so that a change of it is none. */
+function shown(lines: readonly ContactLine[], pointer: string): string | undefined {
+  const line = lines.find((one) => one.pointer === pointer)
   return line?.isMasked === true ? hidden : line?.value
 }

@@ -1,6 +1,6 @@
 /** Reads typed or dropped text as events to publish, without changing a digit of it. */
 import { findSyntaxFault } from '@property-events/protocol/plain'
-import { isObject, own } from '../property/diff/equal.ts'
+import { isObject, memberOf } from '../property/diff/members.ts'
 
 interface DraftEvent {
   /** Where it begins in the text, in characters. */
@@ -139,9 +139,9 @@ export function drafted({
 }: Extract<Draft, { readonly kind: 'events' }>): DraftedProperty | undefined {
   const [event] = events
   if (event === undefined || events.length > 1) return undefined
-  const value = event.isPayload || !isObject(event.value) ? event.value : own(event.value, 'payload')
+  const value = event.isPayload || !isObject(event.value) ? event.value : memberOf(event.value, 'payload')
   const payload = typeof value === 'string' ? parsedValue(value) : value
-  const agentRef = isObject(payload) ? own(payload, 'agent_ref') : undefined
+  const agentRef = isObject(payload) ? memberOf(payload, 'agent_ref') : undefined
   return typeof agentRef === 'string' && uuid.test(agentRef) ? { agentRef, payload } : undefined
 }
 

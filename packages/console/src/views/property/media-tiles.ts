@@ -1,7 +1,9 @@
 /** The media of a property as numbered tiles, and what became of each. */
-import { saysTheSame } from './diff/equal.ts'
-import { memberOf, pairItems, readMedia } from './diff/items.ts'
-import type { MediaItem } from './diff/items.ts'
+import { changes } from '@property-events/protocol/plain'
+import type { PayloadChange } from '@property-events/protocol/plain'
+import { byKind, readMedia } from './diff/media.ts'
+import type { MediaItem } from './diff/media.ts'
+import { memberOf } from './diff/members.ts'
 import type { Version } from './read-version.ts'
 import { webAddress } from '../../words/plain.ts'
 
@@ -32,21 +34,32 @@ export function mediaTiles(versions: readonly Version[]): MediaTiles {
 }
 
 function compared(before: readonly MediaItem[], now: readonly MediaItem[]): readonly MediaTile[] {
-  const { pairs, removed } = pairItems(before, now)
-  const pairOf = new Map(pairs.map((pair) => [pair.after, pair]))
+  const [old, fresh] = [byKind(before), byKind(now)]
+  const found = changes(
+    old.map(({ unordered }) => unordered),
+    fresh.map(({ unordered }) => unordered),
+  )
+  const isGone = (one: PayloadChange) => /^\/\d+$/.test(one.pointer) && 'from' in one && !('to' in one)
+  const gone = found.filter(isGone)
+  const others = new Map(found.filter((one) => !isGone(one)).map((one) => [one.pointer, one]))
+  const indexOf = new Map(fresh.map((item, index) => [item, index]))
   const there = now.map((item): MediaTile => {
-    const pair = pairOf.get(item)
-    if (pair === undefined) return { item, mark: 'new', from: undefined }
-    if (pair.hasMoved) return { item, mark: 'moved', from: pair.before.position }
-    return { item, mark: looksTheSame(pair.before, item) ? undefined : 'changed', from: undefined }
+    const pointer = `/${indexOf.get(item) ?? 0}`
+    const own = others.get(pointer)
+    if (own?.movedFrom !== undefined) return { item, mark: 'moved', from: old[own.movedFrom]?.position }
+    if (own !== undefined) return { item, mark: 'new', from: undefined }
+    const looksOther = looks.some((name) => isSeen(others.get(`${pointer}/${name}`)))
+    return { item, mark: looksOther ? 'changed' : undefined, from: undefined }
   })
-  return [...there, ...removed.map((item): MediaTile => ({ item, mark: 'gone', from: undefined }))]
+  const former = gone.flatMap(({ pointer }) => old[Number(pointer.slice(1))] ?? [])
+  return [...there, ...former.map((item): MediaTile => ({ item, mark: 'gone', from: undefined }))]
 }
 
-const comparedMembers = ['caption', 'media_update_date', 'media_type'] as const
+const looks = ['caption', 'media_update_date', 'media_type'] as const
 
-function looksTheSame(before: MediaItem, now: MediaItem): boolean {
-  return comparedMembers.every((name) => saysTheSame(memberOf(before.value, name), memberOf(now.value, name)))
+/** Absent and null are the same. */
+function isSeen(change: PayloadChange | undefined): boolean {
+  return (change?.from ?? null) !== (change?.to ?? null)
 }
 
 /** Which photographs the page may show. All others appear as numbered tiles. */

@@ -1,10 +1,10 @@
 /** An event of a property as one of its versions. */
 import { headline } from '@property-events/client/headline'
 import type { Headline } from '@property-events/client/headline'
-import { meaningOf } from '@property-events/protocol/plain'
+import { meaningOf, reductionOf } from '@property-events/protocol/plain'
 import type { FeedEvent } from '@property-events/protocol/wire'
 import { readTime } from '../../words/times.ts'
-import { isObject } from './diff/equal.ts'
+import { isObject } from './diff/members.ts'
 
 /**
  * `shown`: there is a payload. `removed`: the property is no longer published. `erased`: its payload was reduced to the reference, or is
@@ -36,10 +36,10 @@ export function readVersion(event: FeedEvent): Version {
   }
 }
 
-function kindOf({ eventTypeShortCode }: FeedEvent, payload: unknown): VersionKind {
+function kindOf({ eventTypeShortCode, payload: text }: FeedEvent, payload: unknown): VersionKind {
   if (!isObject(payload)) return 'unreadable'
-  if (payload['erased'] === true) return 'erased'
-  if (payload['thinned'] === true) return 'thinned'
+  const gone = reductionOf(text)
+  if (gone !== undefined) return gone
   return meaningOf('property', eventTypeShortCode) === 'gone' ? 'removed' : 'shown'
 }
 

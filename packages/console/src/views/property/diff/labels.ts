@@ -78,6 +78,11 @@ export function join(pointer: string, name: string | number): string {
   return `${pointer}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
+/** The names in a pointer. */
+export function partsOf(pointer: string): readonly string[] {
+  return pointer.split('/').slice(1).map(unescapePart)
+}
+
 function unescapePart(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~')
 }
