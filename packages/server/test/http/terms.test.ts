@@ -7,6 +7,7 @@ import { eraseAll } from '../support/canary.ts'
 import { call, listPath as list, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
+import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
 
 async function termsOf(
@@ -142,13 +143,51 @@ onEngines('terms of a property', {}, (service) => {
   it('are the same for an operator, who names the tenant (D11)', async () => {
     const { tenantId, publishKey } = service().tenant
     const agentRef = randomUUID()
-    await publish(service(), letting(agentRef, 1_100))
+    const [event] = (await publish(service(), letting(agentRef, 1_100))).events
+    const at = `?at=${event?.createdDate}`
     const operator = await service().issue({ operator: true, adminScopes: ['admin:inspect'] })
-    const path = `/v1/admin/tenants/${tenantId}/properties/${agentRef}/terms`
+    const path = `/v1/admin/tenants/${tenantId}/properties/${agentRef}/terms${at}`
     const answer = await call(service(), path, { key: operator.text })
     assert.equal(answer.status, 200, answer.text)
     const terms: PropertyTerms = JSON.parse(answer.text)
-    const own = await termsOf(service(), agentRef, '', publishKey)
-    assert.deepEqual({ ...terms, at: '', recordedFrom: '' }, { ...own, at: '', recordedFrom: '' })
+    const own = await termsOf(service(), agentRef, at, publishKey)
+    assert.deepEqual({ ...terms, recordedFrom: '' }, { ...own, recordedFrom: '' })
   })
+})
+
+it('of an event that is older than the record say so of its sendings and reports, once it was removed (PROTOCOL §14.8)', async () => {
+  let nowMs = Date.now()
+  const own = await startTestService({ clock: () => nowMs, limits: { resultDays: 30 } })
+  try {
+    const { tenantId, publishKey, readKey } = own.tenant
+    await own.issue({ grants: [{ tenantId, scopes: ['property:read'] }] })
+    const agentRef = randomUUID()
+    const [first] = (await publish(own, letting(agentRef, 1_250))).events
+    await call(own, list, { key: readKey })
+    const said = [{ agentRef, sequenceNumber: first?.sequenceNumber, outcome: 'live' }]
+    const results = { method: 'POST', key: readKey, headers: json, body: JSON.stringify(said) }
+    await call(own, '/v1/property-consumers/default/results', results)
+    const before = await termsOf(own, agentRef, '', publishKey)
+    const sendings = ({ consumers }: PropertyTerms) =>
+      consumers.map(({ sent, live }) => [sent, live.length, live[0]?.from])
+    const reportedAt = before.consumers.find(({ live }) => live.length > 0)?.live[0]?.from
+    assert.deepEqual(
+      sendings(before).filter(([sent]) => sent === 'first'),
+      [['first', 1, reportedAt]],
+    )
+    nowMs += 31 * 86_400_000
+    const after = await termsOf(own, agentRef, '', publishKey)
+    assert.equal(Date.parse(after.recordedFrom), nowMs - 30 * 86_400_000)
+    assert.deepEqual(
+      sendings(after).filter(([, live]) => live === 1),
+      [['time_not_recorded', 1, null]],
+    )
+    // It reads everything again: that is not the first time.
+    await call(own, list, { key: readKey })
+    assert.deepEqual(sendings(await termsOf(own, agentRef, '', publishKey)), sendings(after))
+    const never = after.consumers.find(({ live }) => live.length === 0)
+    assert.equal(never?.sent, 'not_recorded')
+  } finally {
+    await own.stop()
+  }
 })
