@@ -3,7 +3,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Consumer, GrantScope, Key, PublicationMinute } from '@property-events/protocol/wire'
 import { actionWords, actorWords, detailWords, labelsOf } from '../../src/views/audit/audit-line.ts'
-import { consumerLines, lagWords } from '../../src/views/consumers/consumer-line.ts'
+import {
+  consumerLines,
+  lagWords,
+  liveAfterWords,
+  notLiveWords,
+} from '../../src/views/consumers/consumer-line.ts'
 import {
   keyName,
   outcomeWords,
@@ -81,6 +86,46 @@ describe('a consumer', () => {
     )
     assert.equal(lagWords(undefined), '–')
   })
+})
+
+const time = {
+  since: '2026-01-30T09:30:00.000Z',
+  live: 1_240,
+  p50Seconds: 720,
+  p95Seconds: 7_500,
+  notLiveYet: 1_002,
+  oldestNotLiveAt: '2026-03-01T05:29:00.000Z',
+  neverLive: 3,
+}
+const times: readonly (readonly [
+  what: string,
+  time: Consumer['timeToLive'],
+  after: string,
+  notLive: string,
+])[] = [
+  ['that reports nothing', null, '–', '–'],
+  ['that is slow', time, '12 min, 95 % within 2 h', '1,002, oldest 4 h; 3 never'],
+  [
+    'that shows everything',
+    { ...time, notLiveYet: 0, oldestNotLiveAt: null, neverLive: 0 },
+    '12 min, 95 % within 2 h',
+    '0',
+  ],
+  [
+    'that shows nothing',
+    { ...time, live: 0, p50Seconds: null, p95Seconds: null, neverLive: 0 },
+    '–',
+    '1,002, oldest 4 h',
+  ],
+]
+
+describe('the listings of a consumer', () => {
+  for (const [what, timeToLive, liveAfter, notLive] of times) {
+    it(`${what} are described as such (PROTOCOL §14.6)`, () => {
+      const of = { ...consumer, timeToLive }
+      assert.deepEqual([liveAfterWords(of), notLiveWords(of, nowMs)], [liveAfter, notLive])
+    })
+  }
 })
 
 describe('a minute of publications', () => {

@@ -1,10 +1,10 @@
 /** The state of a consumer: how far it is behind, and what is wrong with it. */
 import type { Consumer, ConsumerView } from '@property-events/protocol/wire'
-import { counted } from '../../words/numbers.ts'
+import { counted, countText } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
 import { longSpanText, readTime, spanText } from '../../words/times.ts'
 
-interface ConsumerLine {
+export interface ConsumerLine {
   readonly consumer: Consumer
   /** `website`, or `website · shop` of one that shares a key. */
   readonly who: string
@@ -67,6 +67,22 @@ const endings: Readonly<Record<string, string>> = {
 /** A code that this page does not know is shown unchanged (PROTOCOL §9). */
 function endedWords(code: string): string {
   return endings[code] ?? `key ended (${oneLine(code, 64)})`
+}
+
+/** `12 min, 95 % within 2 h`; `–` if it has reported no listing live. */
+export function liveAfterWords({ timeToLive }: Consumer): string {
+  const { p50Seconds = null, p95Seconds = null } = timeToLive ?? {}
+  if (p50Seconds === null || p95Seconds === null) return '–'
+  return `${spanText(p50Seconds)}, 95 % within ${spanText(p95Seconds)}`
+}
+
+/** `2, oldest 4 h; 1 never`; `–` if it has reported nothing about listings. */
+export function notLiveWords({ timeToLive }: Consumer, nowMs: number): string {
+  if (timeToLive === null) return '–'
+  const { notLiveYet, oldestNotLiveAt, neverLive } = timeToLive
+  const oldestMs = readTime(oldestNotLiveAt)
+  const oldest = oldestMs === undefined ? '' : `, oldest ${spanText(Math.max(0, nowMs - oldestMs) / 1_000)}`
+  return `${countText(notLiveYet)}${oldest}${neverLive === 0 ? '' : `; ${countText(neverLive)} never`}`
 }
 
 /** `412 events, 4 h`; `0` for a consumer that is up to date. */

@@ -4,6 +4,7 @@ import { isFeedName, paths } from '../../base.ts'
 import { Answer, Empty } from '../../parts/answer.tsx'
 import { Age } from '../../parts/age.tsx'
 import { Table } from '../../parts/table.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { ViewLink } from '../../parts/view-link.tsx'
 import { hrefOf } from '../../root.ts'
 import { listConsumers } from '../../service/operations/tenants.ts'
@@ -14,7 +15,8 @@ import { now } from '../../state/clock.ts'
 import { countText } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
 import type { ViewProps } from '../view.ts'
-import { consumerLines, lagWords } from './consumer-line.ts'
+import { consumerLines, lagWords, liveAfterWords, notLiveWords } from './consumer-line.ts'
+import type { ConsumerLine } from './consumer-line.ts'
 import '../records.css'
 
 /** The store receives the notes of what they were sent twice a minute. */
@@ -48,36 +50,7 @@ export function ConsumersView({ parts: { tenantId = '' }, query }: ViewProps) {
           ) : (
             <Table
               caption="Consumers"
-              columns={[
-                { name: 'Consumer', isName: true, cell: ({ who }) => who },
-                {
-                  name: 'Reads',
-                  cell: ({ consumer }) => consumer.views.map(({ view }) => view).join(', ') || '–',
-                },
-                { name: 'Behind by', isNumber: true, cell: ({ lag }) => lagWords(lag) },
-                {
-                  name: 'Last request',
-                  isShort: true,
-                  cell: ({ consumer }) => <Age at={consumer.lastAskedAt} />,
-                },
-                {
-                  name: 'Last response',
-                  isWide: true,
-                  cell: ({ consumer: { lastRoute, lastStatus } }) =>
-                    lastRoute === null ? '–' : `${routeWords(lastRoute)}, status ${lastStatus ?? '–'}`,
-                },
-                {
-                  name: 'Acknowledged',
-                  isNumber: true,
-                  isWide: true,
-                  cell: ({ consumer: { acknowledged } }) =>
-                    acknowledged === null ? 'not reported' : countText(acknowledged.sequenceNumber),
-                },
-                {
-                  name: 'State',
-                  cell: ({ mark, state }) => <span class={`mark-${mark}`}>{state}</span>,
-                },
-              ]}
+              columns={columns}
               rows={consumerLines(items, now.value)}
               keyOf={({ consumer }) => `${consumer.keyId} ${consumer.name}`}
               isTarget={({ consumer }) => consumer.keyId === query['key']}
@@ -88,6 +61,47 @@ export function ConsumersView({ parts: { tenantId = '' }, query }: ViewProps) {
     </article>
   )
 }
+
+const columns: readonly Column<ConsumerLine>[] = [
+  { name: 'Consumer', isName: true, cell: ({ who }) => who },
+  {
+    name: 'Reads',
+    cell: ({ consumer }) => consumer.views.map(({ view }) => view).join(', ') || '–',
+  },
+  { name: 'Behind by', isNumber: true, cell: ({ lag }) => lagWords(lag) },
+  {
+    name: 'Last request',
+    isShort: true,
+    cell: ({ consumer }) => <Age at={consumer.lastAskedAt} />,
+  },
+  {
+    name: 'Last response',
+    isWide: true,
+    cell: ({ consumer: { lastRoute, lastStatus } }) =>
+      lastRoute === null ? '–' : `${routeWords(lastRoute)}, status ${lastStatus ?? '–'}`,
+  },
+  {
+    name: 'Acknowledged',
+    isNumber: true,
+    isWide: true,
+    cell: ({ consumer: { acknowledged } }) =>
+      acknowledged === null ? 'not reported' : countText(acknowledged.sequenceNumber),
+  },
+  {
+    name: 'Live after',
+    isWide: true,
+    cell: ({ consumer }) => liveAfterWords(consumer),
+  },
+  {
+    name: 'Not live',
+    isShort: true,
+    cell: ({ consumer }) => notLiveWords(consumer, now.value),
+  },
+  {
+    name: 'State',
+    cell: ({ mark, state }) => <span class={`mark-${mark}`}>{state}</span>,
+  },
+]
 
 const routes: Readonly<Record<string, string>> = { wait: 'long poll', run: 'events', heads: 'heads' }
 
