@@ -10,6 +10,7 @@ import { expiringContacts, maskedContacts } from './contact.ts'
 import { deletions } from './deletion.ts'
 import { digest } from './digest.ts'
 import { disclosures } from './disclosure.ts'
+import { dutyCounts } from './duty.ts'
 import { erasures } from './erasure.ts'
 import { events, reducedEvents } from './event.ts'
 import { withExamples } from './generators/examples.ts'
@@ -36,6 +37,7 @@ export const namedSchemas = {
   ...payloads.parts,
   ...publications,
   ...publishHistory,
+  ...dutyCounts,
   ...digest,
   ...consumers,
   ...propertyTerms,

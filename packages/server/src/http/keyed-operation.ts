@@ -1,4 +1,5 @@
 /** An operation that a key opens, described once: its scope, its body, its answers and its problems. */
+import type { Scope } from '@property-events/protocol'
 import type { SchemaName } from '@property-events/protocol/wire'
 import type { AccessNeed } from './access.ts'
 import type { OperationSchema, ParameterSchemas, PathSchemas } from './openapi/operation-schema.ts'
@@ -26,19 +27,20 @@ export interface RouteWords {
 /** An operation for the keys of tenants. */
 export interface KeyedRoute extends RouteWords, Pick<Operation, 'method' | 'path' | 'prepare'> {
   readonly scope: AccessNeed['scope']
+  readonly orScope?: Scope
   readonly tag: 'Copying' | 'Erasing' | 'Publishing'
   readonly query?: ParameterSchemas
   readonly params?: PathSchemas
 }
 
 export function keyedOperation(route: KeyedRoute): Operation {
-  const { method, path, scope, tag, query, params, prepare } = route
+  const { method, path, scope, orScope, tag, query, params, prepare } = route
   const described = { tag, query, params, problems: ['missing_scope', 'ambiguous_tenant'] } as const
   return {
     method,
     path,
     mediaType: 'application/json',
-    access: { scope, refusal: 'own' },
+    access: { scope, ...(orScope !== undefined && { orScope }), refusal: 'own' },
     schema: () => keyedSchema(route, described),
     prepare,
   }

@@ -141,7 +141,7 @@ export function checkPayload(
 }
 
 /** Whether consumers will show the property, as far as the event itself shows. */
-function isShown(published: unknown, eventType: string | undefined): boolean {
+export function isShown(published: unknown, eventType: string | undefined): boolean {
   const named = meaningOf('property', eventType)
   return named !== 'gone' && (named === 'appeared' || published !== false)
 }

@@ -110,6 +110,7 @@ export async function composeService(
     access: accessControl(access, rights),
     basePath,
     catalogue,
+    clock,
     crossOrigin: crossOrigin(options.corsOrigins ?? [], basePath),
     door,
     disclosuresOf: (query: DisclosurePageQuery) => disclosurePage(storage, query),

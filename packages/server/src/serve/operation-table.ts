@@ -26,6 +26,7 @@ import { addHold, endHold, listHolds } from '../privacy/hold/routes.ts'
 import { listEvents } from '../reading/routes/list-events.ts'
 import { docs, openApi } from '../http/openapi/description-routes.ts'
 import { listOwnPublications } from '../publishing/history/routes.ts'
+import { listDuties, readTenantDuties } from '../publishing/duties/routes.ts'
 import { publishEvents } from '../publishing/routes.ts'
 import { readDigest } from '../reading/routes/read-digest.ts'
 import { readEventRun } from '../reading/routes/read-run.ts'
@@ -85,6 +86,7 @@ export function operationTable(context: Composed, options: TableOptions = {}): r
     ]),
     readHeads(context),
     listOwnPublications(context),
+    listDuties(context),
     ...feedNames.map((feed) => acknowledgeReading(context, feed)),
     putResults(context),
     propertyConsumers(context),
@@ -147,6 +149,7 @@ function adminOperations(context: Composed): readonly Operation[] {
     readRate(context),
     listProperties(context),
     listPublications(context),
+    readTenantDuties(context),
     getMaskedContact(context),
     readMaskedHistory(context),
     revealContact(context),

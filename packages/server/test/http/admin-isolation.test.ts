@@ -85,6 +85,7 @@ onEngines('isolation of administration', {}, (service) => {
       readMaskedHistory: `/contacts/${ids.contact}/history`,
       listProperties: '/properties?search=ely',
       adminListPublications: '/publications',
+      readTenantDuties: '/duties',
     }
     const inspect = Object.entries(reads).map(([operationId, path]): Door => {
       const of = (tenantId: string): string => `/tenants/${tenantId}${path}`

@@ -127,6 +127,8 @@ describe('the OpenAPI document', () => {
       [
         ...expected,
         'GET /v1/publications',
+        'GET /v1/property-events/duties',
+        'GET /v1/admin/tenants/{tenantId}/duties',
         'POST /v1/property-consumers/{name}/results',
         'GET /v1/properties/{subjectId}/consumers',
         'POST /v1/erasures',

@@ -71,7 +71,7 @@ const lookAgainMs = 20
 
 /** A search reads as much as thousands of pages, so a node runs one at a time. */
 export async function searchInTurn(
-  { keyLimits }: SearchContext,
+  { keyLimits }: Pick<SearchContext, 'keyLimits'>,
   { gone }: Request,
   search: () => Promise<Outcome>,
 ): Promise<Outcome> {
