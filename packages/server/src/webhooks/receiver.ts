@@ -1,0 +1,143 @@
+/** The requests to one endpoint's receiver: bounded in time and bytes, verified, never redirected, over connections that are kept. */
+import { Agent as HttpAgent, request as requestHttp } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { LookupAddress, LookupOptions } from 'node:dns'
+import { isIP } from 'node:net'
+import type { LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
+import type { AddressCheck } from './receiver-address.ts'
+
+/** As much of an answer is read, so that its connection can be kept; of a longer one the connection is closed. */
+const readBytes = 16 * 1_024
+/** As much of it is handed on. */
+const keptBytes = 1_024
+
+/** Between two requests. Servers usually close after 5 s and more. */
+const idleMs = 4_000
+
+export interface ReceiverRequest {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  readonly timeoutMs: number
+}
+
+export type ReceiverAnswer =
+  /** `body`: its beginning. `retryAfterMs`: as the receiver wishes to wait. */
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly body: string
+      readonly retryAfterMs: number | undefined
+    }
+  /** `unanswered`: connected, but no answer came in time, or the connection broke; `stale`: one that was kept, and twice. */
+  | { readonly kind: 'unanswered' | 'stale' | 'unreachable'; readonly detail: string }
+
+export interface Receiver {
+  post(request: ReceiverRequest): Promise<ReceiverAnswer>
+  /** Closes its connections. Requests under way end as unanswered. */
+  close(): void
+}
+
+/** `url`: as `AddressCheck.url` accepted it. `connections`: at most so many at once. */
+export function receiverAt(url: URL, check: AddressCheck, connections: number): Receiver {
+  const isSecure = url.protocol === 'https:'
+  const agentOptions = { keepAlive: true, maxSockets: connections, timeout: idleMs }
+  const agent = isSecure ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions)
+  // All addresses of a name are asked for at once.
+  const connecting = { lookup: checkedLookup(check), autoSelectFamily: true, minVersion: 'TLSv1.2' } as const
+  const options = { method: 'POST', agent, ...connecting }
+  const start: Start = (headers) =>
+    isSecure ? requestHttps(url, { ...options, headers }) : requestHttp(url, { ...options, headers })
+  // Node looks up names alone.
+  const isLiteral = isIP(hostOf(url)) !== 0
+  return {
+    async post(request) {
+      const checked = isLiteral ? await check.host(url.hostname) : undefined
+      if (checked !== undefined && checked.kind !== 'checked')
+        return { kind: 'unreachable', detail: checked.detail }
+      const first = await attempt(start, request)
+      // A receiver may close a kept connection just before it is used again: nothing was answered, and nothing is wrong.
+      return first.kind === 'stale' ? attempt(start, request) : first
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+type Start = (headers: Readonly<Record<string, string>>) => ClientRequest
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+/** A connection is made to the addresses that were checked for it. */
+function checkedLookup(check: AddressCheck): LookupFunction {
+  return callbackify(async (hostname: string, _options: LookupOptions): Promise<LookupAddress[]> => {
+    const checked = await check.host(hostname)
+    if (checked.kind !== 'checked') throw new HostRefused(checked.detail)
+    return [...checked.addresses]
+  })
+}
+
+function attempt(
+  start: (headers: Readonly<Record<string, string>>) => ClientRequest,
+  { headers, body, timeoutMs }: ReceiverRequest,
+): Promise<ReceiverAnswer> {
+  return new Promise((resolve) => {
+    const sent = start({ ...headers, 'content-length': String(body.byteLength) })
+    let isConnected = false
+    const end = (answer: ReceiverAnswer) => {
+      clearTimeout(timer)
+      resolve(answer)
+    }
+    const timer = setTimeout(() => {
+      const detail = `There was no answer within ${timeoutMs / 1_000} s.`
+      end({ kind: isConnected ? 'unanswered' : 'unreachable', detail })
+      sent.destroy()
+    }, timeoutMs)
+    sent.once('socket', (socket) => {
+      isConnected = !socket.connecting
+      socket.once('connect', () => (isConnected = true))
+    })
+    sent.once('response', (response) => readAnswer(response, end))
+    sent.on('error', (error) => {
+      const kind = sent.reusedSocket ? 'stale' : isConnected ? 'unanswered' : 'unreachable'
+      end({ kind, detail: detailOf(error) })
+    })
+    sent.end(body)
+  })
+}
+
+/** What the head says counts, however the rest of the answer goes. */
+function readAnswer(response: IncomingMessage, end: (answer: ReceiverAnswer) => void): void {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const finish = () => {
+    const body = Buffer.concat(chunks).subarray(0, keptBytes).toString('utf8')
+    const { statusCode: status = 0, headers } = response
+    end({ kind: 'answered', status, body, retryAfterMs: retryAfterMs(headers['retry-after']) })
+  }
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes > readBytes) response.destroy()
+  })
+  response.once('close', finish)
+  response.once('error', () => undefined)
+}
+
+/** Seconds, or a date. */
+function retryAfterMs(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const waitMs = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
+}
+
+class HostRefused extends Error {}
+
+/** In words that are safe to show: system errors name addresses inside. */
+function detailOf(error: Error): string {
+  if (error instanceof HostRefused) return error.message
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
+  return `The connection failed (${code}).`
+}
