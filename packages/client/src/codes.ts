@@ -10,7 +10,14 @@ export type Again = 'later' | 'operator' | 'never'
 /** The families of refusals in an answer. */
 export type ServiceFamily = 'request' | 'access' | 'notFound' | 'conflict' | 'unavailable'
 /** The families of errors without an answer. */
-type OwnFamily = 'network' | 'invalidAnswer' | 'aborted' | 'invalidOption' | 'checkpoint' | 'massRemoval'
+type OwnFamily =
+  | 'network'
+  | 'invalidAnswer'
+  | 'aborted'
+  | 'invalidOption'
+  | 'checkpoint'
+  | 'massRemoval'
+  | 'webhook'
 type Family = ServiceFamily | OwnFamily
 
 /** Every request of this package can be repeated without harm. */
@@ -43,6 +50,7 @@ const codes = {
   invalid_option: ['invalidOption', 'never'],
   checkpoint: ['checkpoint', 'never'],
   mass_removal: ['massRemoval', 'never'],
+  invalid_webhook: ['webhook', 'never'],
 } as const satisfies Readonly<Record<string, readonly [Family, Again]>>
 
 /** Every `code` of an error of this package. */
@@ -75,6 +83,7 @@ const isOfService: { readonly [F in Family]: F extends ServiceFamily ? true : fa
   invalidOption: false,
   checkpoint: false,
   massRemoval: false,
+  webhook: false,
 }
 
 /** Whether this version knows a code that a service gave. */

@@ -16,6 +16,7 @@ export {
   PropertyEventsError,
 } from './errors.ts'
 export type { MovedHeadsOptions, RunQuery } from './reading/get.ts'
+export { subjectOf } from './event.ts'
 export type { EventList, ListQuery } from './reading/list.ts'
 export type {
   EventFollower,
@@ -85,3 +86,5 @@ export type {
   ResultsReceipt,
   UnknownTime,
 } from './wire.ts'
+export { InvalidWebhookError, verifyWebhook } from './webhook.ts'
+export type { VerifyOptions, WebhookMessage, WebhookRequest } from './webhook.ts'

@@ -96,6 +96,7 @@ const classOfCode: { readonly [Code in ErrorCode]: keyof typeof client } = {
   invalid_option: 'InvalidOptionError',
   checkpoint: 'CheckpointError',
   mass_removal: 'MassRemovalError',
+  invalid_webhook: 'InvalidWebhookError',
 }
 
 async function errorOf(status: number, body: string): Promise<client.ServiceError> {
@@ -117,7 +118,7 @@ describe('the errors of the client', () => {
       classes.filter((name) => !['PropertyEventsError', 'ServiceError'].includes(name)).toSorted(),
       [...new Set(Object.values(classOfCode))].toSorted(),
     )
-    assert.equal(classes.length, 13)
+    assert.equal(classes.length, 14)
   })
 
   it('have the code of the service, in the class of that code (PROTOCOL §7)', async () => {

@@ -68,7 +68,7 @@ describe('the published package', () => {
       .map((file) => readFileSync(join(file.parentPath, file.name)))
     const bytes = Buffer.concat(modules)
     context.diagnostic(`for browsers: ${bytes.length} bytes as emitted, ${gzipSync(bytes).length} gzipped`)
-    assert.ok(gzipSync(bytes).length < 56_000)
+    assert.ok(gzipSync(bytes).length < 58_000)
     const text = bytes.toString()
     assert.ok(!/from ['"](?:node:|[^.'"])/.test(text), 'a module for browsers imports something from outside')
   })

@@ -154,6 +154,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'properties find': [['by a part of its address', 'properties find "mill lane" --tenant "Hill & Co"']],
   'properties erase': [['how much it would erase', `properties erase ${homeReference} --dry-run`]],
+  listen: [
+    ['new events to a receiver on this machine', 'listen --forward-to http://localhost:3000/hooks'],
+    ['the whole feed once more', 'listen --forward-to http://localhost:3000/hooks --after 0'],
+  ],
   sync: [
     ['a JSON file for each property; run again for changes', 'sync ./properties'],
     ['sales alone, as one file', 'sync ./sales.ndjson --type salesproperty'],

@@ -10,12 +10,14 @@ import type {
   Client,
   FollowedEvent,
   FollowPosition,
+  Property,
   Publication,
 } from '@property-events/client'
 
 /** A website's own tables, in memory. */
 class WebsiteDatabase {
   readonly #properties = new Map<string, Change>()
+  readonly #numbers = new Map<string, number>()
   #checkpoint: Checkpoint | undefined
 
   loadCheckpoint(): Checkpoint | undefined {
@@ -38,6 +40,10 @@ class WebsiteDatabase {
   applyWithCheckpoint(batch: Batch): void {
     for (const change of batch.changes) this.apply(change)
     this.saveCheckpoint(batch.checkpoint)
+  }
+
+  putIfNewer(subjectId: string, sequenceNumber: number, _property: Property | undefined): void {
+    this.#numbers.set(subjectId, Math.max(sequenceNumber, this.#numbers.get(subjectId) ?? 0))
   }
 
   countProperties(): number {

@@ -10,7 +10,7 @@ const failingSubjects = 3
 /** The same for connections that were not made. */
 const failingConnections = 3
 const firstProbeMs = 5_000
-const longestProbeMs = 15 * 60_000
+const usualLongestProbeMs = 15 * 60_000
 /** A `Retry-After` beyond this is cut. */
 const longestPostponedMs = 3_600_000
 /** Before the next try, where nothing was connected and the endpoint is not failing yet. */
@@ -21,6 +21,8 @@ export interface HealthSettings {
   readonly concurrency: number
   /** `undefined`: no limit. */
   readonly maxPerSecond: number | undefined
+  /** Between two probes of an endpoint that fails; left out: a quarter of an hour. */
+  readonly longestProbeMs?: number
 }
 
 export interface EndpointHealth {
@@ -37,7 +39,7 @@ export interface EndpointHealth {
 /** `failingSinceMs`: as it was stored. */
 export function endpointHealth(
   failingSinceMs: number | undefined,
-  { concurrency, maxPerSecond }: HealthSettings,
+  { concurrency, maxPerSecond, longestProbeMs = usualLongestProbeMs }: HealthSettings,
 ): EndpointHealth {
   let sinceMs = failingSinceMs
   let probeMs = firstProbeMs

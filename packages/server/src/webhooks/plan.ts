@@ -8,9 +8,9 @@
  * - W3: at most `windowEvents` tries are begun beyond what was last written, so a crash repeats no more.
  */
 import { endpointHealth } from './health.ts'
-import type { DeliveryMode, Row, ViewEvent, WaitingChange, WaitingSubject } from './waiting-rows.ts'
-import { WaitingRows } from './waiting-rows.ts'
 import type { EndpointHealth, HealthSettings } from './health.ts'
+import { WaitingRows } from './waiting-rows.ts'
+import type { DeliveryMode, Row, ViewEvent, WaitingChange, WaitingSubject } from './waiting-rows.ts'
 
 /** The tries that may be begun, and the events that may be held, beyond the progress that was last written. */
 export const windowEvents = 64
@@ -60,6 +60,7 @@ interface OpenEvent extends ViewEvent {
   isBegun: boolean
 }
 
+/** The progress of one endpoint, from what is stored of it. Its user reads the feed into it, sends what it says, and stores what changes. */
 export class EndpointPlan {
   readonly #mode: DeliveryMode
   readonly #health: EndpointHealth

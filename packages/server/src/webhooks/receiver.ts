@@ -6,6 +6,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns'
 import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
+import type { TryOutcome } from './plan.ts'
 import type { AddressCheck } from './receiver-address.ts'
 
 /** As much of an answer is read, so that its connection can be kept; of a longer one the connection is closed. */
@@ -32,6 +33,20 @@ export type ReceiverAnswer =
     }
   /** `unanswered`: connected, but no answer came in time, or the connection broke; `stale`: one that was kept, and twice. */
   | { readonly kind: 'unanswered' | 'stale' | 'unreachable'; readonly detail: string }
+
+/** Statuses with which a receiver may ask to wait. */
+const postponing: readonly number[] = [429, 503]
+
+/** What an answer means for the event that was sent. */
+export function outcomeOf(answer: ReceiverAnswer): TryOutcome {
+  if (answer.kind === 'unreachable') return { kind: 'unreachable' }
+  if (answer.kind !== 'answered') return { kind: 'refused' }
+  const { status, retryAfterMs: waitMs } = answer
+  if (status >= 200 && status < 300) return { kind: 'acknowledged' }
+  return waitMs !== undefined && postponing.includes(status)
+    ? { kind: 'postponed', waitMs }
+    : { kind: 'refused' }
+}
 
 export interface Receiver {
   post(request: ReceiverRequest): Promise<ReceiverAnswer>
