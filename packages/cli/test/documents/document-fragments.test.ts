@@ -132,7 +132,8 @@ describe('the blocks of code in the documents', () => {
     it(`${nameOf(block)} runs as it stands`, async () => {
       const { code, output } = await runBlock(block)
       assert.equal(code, 0, output)
-      assert.match(output, /asked the service [1-9]/)
+      // What compares values at hand asks nobody.
+      if (/\b(?:feed|createClient|fetch)\b/.test(block.text)) assert.match(output, /asked the service [1-9]/)
     })
   }
 
