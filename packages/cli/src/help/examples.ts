@@ -150,7 +150,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'properties history': [['every version, and what changed', `properties history ${homeReference}`]],
   'properties terms': [
     ['as it was advertised at the end of a day', `properties terms ${homeReference} --at 2026-01-31`],
-    ['the same as a page to print', `properties terms ${homeReference} --at 2026-01-31 --html > terms.html`],
+    ['the same as a page to print', `properties terms ${homeReference} --at 2026-01-31 --html`],
   ],
   'properties find': [['by a part of its address', 'properties find "mill lane" --tenant "Hill & Co"']],
   'properties erase': [['how much it would erase', `properties erase ${homeReference} --dry-run`]],

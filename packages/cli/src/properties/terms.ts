@@ -56,7 +56,7 @@ function readMoment({ settings: reader, flags }: Invocation): string | undefined
   const agoMs = readDuration(text)
   if (agoMs !== undefined) return new Date(Date.now() - agoMs).toISOString()
   if (parseWindowBound('to', text) === undefined)
-    reader.fault(`--at "${plainText(text.slice(0, 100))}" is not ${pastTimeHelp}.`)
+    reader.fault(`--at is "${plainText(text.slice(0, 100))}", but must be ${pastTimeHelp}.`)
   return text
 }
 

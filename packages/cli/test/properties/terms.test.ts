@@ -71,7 +71,7 @@ it('are text, JSON and a page to print; a kill loses none of what was added, and
     /^At 2020-01-31 23:59:59 UTC the feed had no event of the property: what was advertised then is not recorded\./,
   )
   const odd = await run([...at, 'ddoe'])
-  assert.match(odd.stderr, /--at "ddoe" is not a time ago such as 12h/)
+  assert.match(odd.stderr, /--at is "ddoe", but must be a time ago such as 12h/)
   const unknown = await run([
     'properties',
     'terms',
