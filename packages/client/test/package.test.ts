@@ -104,6 +104,18 @@ describe('the published package', () => {
     }
   })
 
+  it('has an example in its readme that says what changed, as the comment below it says', async () => {
+    const readme = readFileSync(join(installed, 'README.md'), 'utf8')
+    const example = Array.from(readme.matchAll(/^```js\n(.*?)^```$/gms), ([, text = '']) => text).find(
+      (text) => text.includes('import { changes }'),
+    )
+    assert.ok(example !== undefined)
+    writeFileSync(join(consumer, 'changes.js'), example)
+    const { stdout } = await run(process.execPath, ['changes.js'], { cwd: consumer })
+    const said = /^\/\/ (.*)$/m.exec(example)?.[1]
+    assert.equal(stdout.replaceAll(/\s+/g, ' ').trim(), said)
+  })
+
   it('is type-checked by a strict project, its own types included, with the types of browsers or of Node', async () => {
     const source = `
       import { createClient, memoryCheckpoint, MassRemovalError } from '@property-events/client'

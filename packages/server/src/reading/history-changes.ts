@@ -1,5 +1,6 @@
 /** The events of a subject, each with what it changed since the one before (PROTOCOL §11.4). */
 import { versionChanges } from '@property-events/protocol'
+import type { HistoryEvent } from '@property-events/protocol/wire'
 import { parseEventJson } from '../events/event-json.ts'
 import type { StoredEvent } from '../events/event-log.ts'
 import { yieldForStep } from '../runtime/yield-in-steps.ts'
@@ -54,8 +55,9 @@ function textOf(json: Uint8Array): string {
 
 /** The members that are put behind those of the event, with its closing brace. They are about as long as both payloads at most. */
 function changesText(before: string | undefined, payload: string): string {
-  const { changes, changesAbsent } = versionChanges(before, payload)
-  if (changes === null) return `,"changes":null,"changesAbsent":"${changesAbsent ?? 'first_version'}"}`
+  const said: Pick<HistoryEvent, 'changes' | 'changesAbsent'> = versionChanges(before, payload)
+  const { changes, changesAbsent } = said
+  if (!changes) return `,"changes":null,"changesAbsent":"${changesAbsent ?? 'first_version'}"}`
   const texts: string[] = []
   let room = (before?.length ?? 0) + payload.length + mostPointerCharacters
   for (const change of changes.slice(0, mostChanges)) {

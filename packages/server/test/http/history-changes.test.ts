@@ -3,39 +3,35 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { adminScopes, ticksPerSecond } from '@property-events/protocol'
-import type { ContactLimits, PayloadChange } from '@property-events/protocol'
+import type { ContactLimits } from '@property-events/protocol'
+import type { History, HistoryEvent } from '@property-events/protocol/wire'
 import { withChanges } from '../../src/reading/history-changes.ts'
 import { branchKey } from '../support/branch-key.ts'
 import { eraseAll, receiptOf } from '../support/canary.ts'
 import { call, problemOf, publish } from '../support/http-client.ts'
+import { committedDocument, validatorOf } from '../support/openapi-document.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 
-interface HistoryItem {
-  readonly sequenceNumber: number
-  readonly eventTypeShortCode: string
-  readonly payload: string
-  readonly changes?: readonly PayloadChange[] | null
-  readonly changesAbsent?: string
-  readonly moreChanges?: number
+const validate = validatorOf(committedDocument(), { $ref: '#/components/schemas/History' })
+
+/** The answer, if it is as the document says. */
+function bodyOf(text: string): History {
+  const body: History = JSON.parse(text)
+  assert.equal(validate(body), undefined)
+  return body
 }
 
-interface HistoryBody {
-  readonly items: readonly HistoryItem[]
-  readonly next: number
-  readonly head: number
-}
-
-const bodyOf = (text: string): HistoryBody => JSON.parse(text)
 const photograph = (name: string) => ({ media_type: 1, media_url: `https://images.example.com/${name}.jpg` })
 
 onEngines('the history of a subject with its changes', {}, (service) => {
-  const read = async (path: string, key = service().tenant.readKey): Promise<HistoryBody> => {
+  const read = async (path: string, key = service().tenant.readKey): Promise<History> => {
     const { status, text } = await call(service(), path, { key })
     assert.equal(status, 200, text)
     return bodyOf(text)
   }
-  const said = ({ items }: HistoryBody) => items.map(({ changes, changesAbsent }) => changes ?? changesAbsent)
+  const saidBy = ({ changes = null, changesAbsent }: HistoryEvent) => changes ?? changesAbsent
+  const said = ({ items }: Pick<History, 'items'>) => items.map(saidBy)
 
   it('has pointer, value before and value now, of photographs by their address (PROTOCOL §11.4)', async () => {
     const agentRef = crypto.randomUUID()
@@ -63,7 +59,7 @@ onEngines('the history of a subject with its changes', {}, (service) => {
     ]
     assert.deepEqual(said(whole), expected)
     // However it is read: one by one, and as its operator.
-    const steps: HistoryItem[] = []
+    const steps: HistoryEvent[] = []
     for (let after = 0, head = 1; after < head;) {
       const step = await read(`${path}?changes=true&limit=1&after=${after}`)
       steps.push(...step.items)
@@ -162,7 +158,7 @@ onEngines('the history of a subject with its changes', {}, (service) => {
     const path = `/v1/properties/${agentRef}/history?changes=true`
     const whole = (await read(path)).items
     const fell = (await read(path, await branchKey(service(), ['Fell']))).items
-    assert.deepEqual(said({ items: fell, next: 0, head: 0 }), [
+    assert.deepEqual(said({ items: fell }), [
       'first_version',
       [{ pointer: '/price_information/price', from: 2, to: 3 }],
     ])
