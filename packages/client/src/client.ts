@@ -2,6 +2,8 @@ import { compareCopy } from './compare.ts'
 import type { CompareOptions, Comparison } from './compare.ts'
 import { connectionOf } from './connection.ts'
 import type { CallOptions, ClientOptions } from './connection.ts'
+import { countDuties } from './duties.ts'
+import type { DutyReport } from './duties.ts'
 import { acknowledge, getDelivery, getTerms, listConsumers, report } from './consumers.ts'
 import type { FeedConsumers, TermsOptions } from './consumers.ts'
 import {
@@ -89,6 +91,8 @@ export interface Client<F extends FeedName = 'property'> {
   acknowledge(applied: AppliedPosition, options?: CallOptions): Promise<void>
   /** Who has seen the latest event of a property, with a sentence for each; `undefined` if the feed has none. */
   delivery(agentRef: string, options?: CallOptions): Promise<PropertyConsumers | undefined>
+  /** Which properties that are shown now do not fit a duty by law; as many requests as they have 20,000. Needs PROTOCOL §4.13. */
+  duties(options?: CallOptions): Promise<DutyReport>
   /** On which terms a property was advertised at a moment, and where; `undefined` if the feed has no event of it. */
   terms(agentRef: string, options?: TermsOptions): Promise<PropertyTerms | undefined>
   /**
@@ -150,6 +154,7 @@ export function createClient<F extends FeedName = 'property'>(
     report: (results, call) => report(connection, results, call),
     acknowledge: (applied, call) => acknowledge(connection, applied, call),
     delivery: (agentRef, call) => getDelivery(connection, agentRef, call),
+    duties: (call) => countDuties(connection, call),
     terms: (agentRef, termsOptions) => getTerms(connection, agentRef, termsOptions),
     consumers: (call) => listConsumers(connection, call),
     subject: (subjectId, call) => getSubject(connection, subjectId, call),

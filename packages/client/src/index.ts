@@ -5,6 +5,7 @@ export { digestSubjects } from './compare.ts'
 export type { CompareOptions, Comparison, Difference, HeldSubject } from './compare.ts'
 export type { CallOptions, ClientOptions } from './connection.ts'
 export type { FeedConsumers, TermsOptions } from './consumers.ts'
+export type { DutyReport } from './duties.ts'
 export type { Again, ErrorCode } from './codes.ts'
 export {
   AbortedError,
@@ -62,6 +63,7 @@ export type {
   ConsumerResult,
   ConsumerView,
   ContactPublication,
+  DutyList,
   Erasure,
   ErasureCount,
   ErasureRecipient,

@@ -455,6 +455,38 @@ export interface LivePeriod {
   readonly sequenceNumber: number
 }
 
+export interface DutyLists {
+  /** False: duties are switched off for the tenant. */
+  readonly advised: boolean
+  /** Properties that are shown now, among those that this call has looked at. */
+  readonly properties: number
+  /** Send it as `after` to get what comes next; null at the end. */
+  readonly next: string | null
+  /** By duty. */
+  readonly items: readonly DutyList[]
+}
+
+export interface DutyList {
+  /** As in the warnings of receipts. Further values may come. */
+  readonly code:
+    | 'rent_not_specific'
+    | 'rent_period_too_long'
+    | 'fixed_term_advertised'
+    | 'tenant_excluded'
+    | 'material_information'
+    | (string & {})
+  /** What an advert has to say or must not say. */
+  readonly sentence: string
+  /** Where the law can be read. */
+  readonly source: string
+  /** Since when it is in force. Before, nothing is counted. */
+  readonly inForceFrom: string
+  /** How many of the properties of this call do not fit it. */
+  readonly properties: number
+  /** The first of them by their `agent_ref`: those that were published longest ago. */
+  readonly refs: readonly string[]
+}
+
 export interface Consumers {
   /** The publisher of the feed, with whichever keys. */
   readonly publisher: Publisher

@@ -148,6 +148,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'events erase': [['how much it would erase', `events erase ${eventId} --dry-run`]],
   'properties get': [['as it is now', `properties get ${homeReference}`]],
   'properties history': [['every version, and what changed', `properties history ${homeReference}`]],
+  'properties duties': [['of the agency of the key', 'properties duties']],
   'properties terms': [
     ['as it was advertised at the end of a day', `properties terms ${homeReference} --at 2026-01-31`],
     ['the same as a page to print', `properties terms ${homeReference} --at 2026-01-31 --html`],

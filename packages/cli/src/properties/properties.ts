@@ -12,6 +12,7 @@ import { findTenant, storeSettings, withStore } from '../open-store.ts'
 import { addEraseSubject } from '../privacy/erasures.ts'
 import { commandLine } from '../program-name.ts'
 import { createProgress } from '../progress.ts'
+import { addDuties } from './duties.ts'
 import { addTerms } from './terms.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
@@ -38,6 +39,7 @@ export function addProperties(program: Command, context: CommandContext): void {
   addSettings(history, [settings.url, settings.key, settings.keyTenant])
   addAction(history, context, showHistory)
   addTerms(properties, context)
+  addDuties(properties, context)
   addFind(properties, context)
   addEraseSubject(properties, context, 'property')
 }

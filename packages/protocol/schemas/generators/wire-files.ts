@@ -35,6 +35,7 @@ const ofClient = [
   'ResultsReceipt',
   'PropertyConsumers',
   'PropertyTerms',
+  'DutyLists',
   'Consumers',
   'ErasureRequest',
   'ErasureCount',
