@@ -4,7 +4,7 @@ import { consumerKeys, runConsumers } from './consumers.ts'
 import { runLive } from './run-live.ts'
 import type { LiveParts } from './run-live.ts'
 
-export interface LiveDemo {
+interface LiveDemo {
   /** The address of the service. */
   readonly url: string
   readonly storage: StorageEngine

@@ -1,7 +1,7 @@
 /** What a row of the audit says beside its target, in words: for the console and for the command line. */
 
 /** How values are shown to this reader. */
-export interface AuditValueWords {
+interface AuditValueWords {
   readonly time: (ms: number) => string
   readonly span: (ms: number) => string
   /** Makes a text safe and short enough. */

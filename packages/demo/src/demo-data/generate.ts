@@ -19,7 +19,7 @@ export interface GenerateOptions {
   readonly averageBytes?: number
 }
 
-export interface GeneratePropertiesOptions extends Omit<GenerateOptions, 'events'> {
+interface GeneratePropertiesOptions extends Omit<GenerateOptions, 'events'> {
   /** The number of homes, and of lines. */
   readonly properties: number
 }

@@ -1,7 +1,7 @@
 /** Finds where bytes stop being UTF-8, for the person who has to correct them. Runs only after they were refused, in pieces like `syntax-fault.ts`. */
 
 /** `line` and `column` count from 1, and columns count characters, as editors do. */
-export interface Utf8Fault {
+interface Utf8Fault {
   readonly line: number
   /** `undefined`: not known. */
   readonly column: number | undefined

@@ -15,7 +15,7 @@ import type {
 export type AdminNeed = AdminScope | 'anyKey'
 
 /** `anyFeed`: any scope to read or publish. */
-export type AnyScope = 'anyRead' | 'anyPublish' | 'anyFeed' | 'anyErase'
+type AnyScope = 'anyRead' | 'anyPublish' | 'anyFeed' | 'anyErase'
 
 /** How the names of such scopes end, and which they are, in words. */
 export const anyScopes: Readonly<Record<AnyScope, readonly [RegExp, string]>> = {
@@ -47,7 +47,7 @@ export interface AccessNeed {
 }
 
 /** What a key may do for one tenant. */
-export interface GrantedTenant {
+interface GrantedTenant {
   readonly tenantId: string
   readonly scopes: readonly GrantScope[]
   /** Which contact data can be read; left out: all of it. */
@@ -57,7 +57,7 @@ export interface GrantedTenant {
 }
 
 /** How a key reads, if not in the usual way (D12). */
-export interface KeyView {
+interface KeyView {
   /** Whose numbers the event types have; `undefined`: the store's. */
   readonly eventTypes: NumberingName | undefined
   /** Its lists show current events only, unless a request says otherwise. */

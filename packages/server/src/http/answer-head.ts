@@ -25,7 +25,7 @@ export interface AnswerHeads {
 }
 
 /** The state of the feed that an answer was made in (D20). */
-export function feedHeaders(head: FeedState): Headers {
+function feedHeaders(head: FeedState): Headers {
   return {
     'x-feed-head': String(head.sequenceNumber),
     'x-feed-epoch': head.epoch,

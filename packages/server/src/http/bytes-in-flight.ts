@@ -7,7 +7,7 @@
 import { recentResidentBytes } from '../runtime/memory/process-memory.ts'
 import type { Refusal } from './problem/problem.ts'
 
-export interface InFlightLimits {
+interface InFlightLimits {
   readonly inFlightBytes: number
   /** For one key. */
   readonly inFlightBytesPerKey: number
@@ -73,7 +73,7 @@ export function nodeCounts(): NodeCounts {
   return { units: 0, connections: 0, waiting: 0, memoryLimitBytes: 0 }
 }
 
-export const bytesPerUnit = 1_024
+const bytesPerUnit = 1_024
 
 /** Whatever resident memory is, a request or answer that holds no more than this goes on: a page of a hundred events, a batch of as many. */
 const lightUnits = 1_024

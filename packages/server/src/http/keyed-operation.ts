@@ -25,7 +25,7 @@ export interface RouteWords {
 }
 
 /** An operation for the keys of tenants. */
-export interface KeyedRoute extends RouteWords, Pick<Operation, 'method' | 'path' | 'prepare'> {
+interface KeyedRoute extends RouteWords, Pick<Operation, 'method' | 'path' | 'prepare'> {
   readonly scope: AccessNeed['scope']
   readonly orScope?: Scope
   readonly tag: 'Copying' | 'Erasing' | 'Publishing'

@@ -44,7 +44,7 @@ export interface Listed extends Named {
 }
 
 /** A page of a list, in the order of the ids. */
-export interface ListPage {
+interface ListPage {
   readonly rows: readonly object[]
   /** Everything the store returned, including what this key may not see, so that the next page begins after that. */
   readonly ids: readonly string[]

@@ -20,7 +20,7 @@ import type { TenantQuery } from './requests/tenant-choice.ts'
 /** `target`: as it is on the request line. */
 export type Router = (method: string, target: string) => Routed
 
-export interface RouterOptions {
+interface RouterOptions {
   readonly operations: readonly Operation[]
   /** Path prefix of every operation (D21). */
   readonly basePath: string

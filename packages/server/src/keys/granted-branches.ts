@@ -30,7 +30,7 @@ function isStorable(text: string): boolean {
 }
 
 /** A grant in the columns of a store. */
-export interface GrantColumns {
+interface GrantColumns {
   readonly scopes: string
   /** A JSON list; `null`: the grant covers all branches. */
   readonly branches: string | null

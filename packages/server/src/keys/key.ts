@@ -164,7 +164,7 @@ export interface FoundKey {
   readonly currentPepperId: string | undefined
 }
 
-export interface KeyCursor {
+interface KeyCursor {
   readonly place: number
   readonly record: KeyRecord
 }

@@ -32,7 +32,7 @@ import type { PublishHistory } from './history/publish-history.ts'
 import type { RequestObserver } from '../http/observer.ts'
 
 /** What publishing needs. */
-export interface PublishContext extends BodyContext {
+interface PublishContext extends BodyContext {
   readonly limits: ServiceLimits
   readonly metrics: RequestObserver
   readonly publishHistory: PublishHistory

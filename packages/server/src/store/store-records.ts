@@ -59,7 +59,7 @@ export interface ReductionRecord {
   readonly events: readonly ReducedPlace[]
 }
 
-export interface ReducedPlace {
+interface ReducedPlace {
   readonly position: number
   readonly sequenceNumber: number
   /** What was removed is kept, or is shown again: a `KeptRecord` has it. Left out: it is gone. */

@@ -12,7 +12,7 @@ import { shareParts } from './shared-parts.ts'
 import type { DocumentedOperation } from './shared-parts.ts'
 
 /** The headers that any operation with such a need may be sent, besides those of its schema. */
-export type HeadersOf = (access: AccessNeed | undefined) => readonly ParameterSchemas[]
+type HeadersOf = (access: AccessNeed | undefined) => readonly ParameterSchemas[]
 
 /** The document's text, as committed and as served. */
 export function openApiText(

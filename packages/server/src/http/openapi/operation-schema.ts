@@ -55,4 +55,4 @@ export interface HeaderSchema {
 }
 
 /** JSON Schemas by media type. */
-export type MediaTypes = Readonly<Record<string, { readonly schema: object }>>
+type MediaTypes = Readonly<Record<string, { readonly schema: object }>>

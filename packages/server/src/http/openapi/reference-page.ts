@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Headers } from '../exchange.ts'
 
-export interface ReferencePage {
+interface ReferencePage {
   readonly html: string
   readonly headers: Headers
 }

@@ -19,7 +19,7 @@ interface DocumentedResponse {
   readonly content?: object | undefined
 }
 
-export type DocumentedPaths = Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
+type DocumentedPaths = Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
 
 /** The paths with references in place of repeated parts, and the components that they refer to. */
 export function shareParts(paths: DocumentedPaths) {

@@ -17,7 +17,7 @@ const retryAfterSeconds: Partial<Record<ProblemCode, number>> = {
   too_many_waiting: 5,
 }
 
-export interface ProblemPlace {
+interface ProblemPlace {
   /** Path of the request, without its query. */
   readonly instance: string
   readonly requestId: string
@@ -25,7 +25,7 @@ export interface ProblemPlace {
   readonly basePath: string
 }
 
-export interface ProblemAnswer {
+interface ProblemAnswer {
   readonly status: number
   readonly headers: Headers
   /** JSON text of a `Problem`. */

@@ -33,7 +33,7 @@ const untold = ['', 'text/plain']
 /** The codings that can be undone on arrival. */
 export type BodyCoding = 'identity' | 'gzip'
 
-export type BodyHeaders =
+type BodyHeaders =
   | {
       readonly kind: 'format'
       /** `undefined`: the body decides. */

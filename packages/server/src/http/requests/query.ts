@@ -9,7 +9,7 @@ import type { Headers } from '../exchange.ts'
 import type { Refusal } from '../problem/problem.ts'
 import { namesForHeader, quoteInput } from './echo-text.ts'
 
-export interface QueryRules {
+interface QueryRules {
   /** Names the operation knows, in their documented spelling. */
   readonly names: readonly string[]
   /** `spec`: names match without regard to case and unknown ones are ignored; `own`: unknown ones are faults (D19). */

@@ -54,10 +54,10 @@ function destroyLater(socket: Socket): void {
 }
 
 /** As Node emits it; `rawPacket` is what the parser was reading. */
-export type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: unknown }
+type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: unknown }
 
 /** An error of Node's HTTP parser or of its time-outs, for bytes that never became a request. `undefined`: just close. */
-export function refusalOfClientError(error: ClientError): Refusal | undefined {
+function refusalOfClientError(error: ClientError): Refusal | undefined {
   switch (error.code ?? '') {
     case 'ECONNRESET':
     case 'EPIPE':

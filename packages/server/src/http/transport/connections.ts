@@ -16,7 +16,7 @@ const lowShare = 0.9
 /** This many connections may wait for the end of their refusal; any further one is closed at once. */
 const mostRefusals = 32
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly context: Pick<HttpContext, 'limits' | 'log'>
   readonly counts: NodeCounts
   /** Answers one connection too many, and closes it. */

@@ -21,7 +21,7 @@ import { plainHeads } from './plain-head.ts'
 import { sendTogether } from './send-together.ts'
 import type { WatchReader } from './stalled-readers.ts'
 
-export interface PlainConnections {
+interface PlainConnections {
   /** Ends the connections on which nothing is being answered. */
   closeIdle(): void
   closeAll(): void

@@ -21,7 +21,7 @@ export interface PlainHead {
   readonly body: Buffer | undefined
 }
 
-export type PlainHeadLimits = Pick<ServiceLimits, 'maxHeaderBytes' | 'maxHeaders' | 'maxBodyBytes'>
+type PlainHeadLimits = Pick<ServiceLimits, 'maxHeaderBytes' | 'maxHeaders' | 'maxBodyBytes'>
 
 /** `undefined`: Node's HTTP has to read the bytes. */
 export type PlainHeads = (bytes: Buffer) => PlainHead | undefined

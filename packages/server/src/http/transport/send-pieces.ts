@@ -5,7 +5,7 @@ import type { Answer } from '../exchange.ts'
 export type StreamAnswer = Extract<Answer, { kind: 'stream' }>
 
 /** How the bytes of one piece are written, with `done` called when they have left or cannot leave any more. */
-export type WritePiece = (piece: Uint8Array, done: (error?: Error | null) => void) => void
+type WritePiece = (piece: Uint8Array, done: (error?: Error | null) => void) => void
 
 /** A socket, or what Node's HTTP answers with. */
 export interface Closing {

@@ -20,7 +20,7 @@ import type { KeyLimits } from '../../http/rate-limit/key-limits.ts'
 import type { ViewWaitContext } from './when-view-made.ts'
 
 /** Takes what a request through the console presents in place of a key. */
-export interface SessionDoor {
+interface SessionDoor {
   /** Rejects as the store does. */
   enter(request: Request): Promise<EnteredSession | NotEntered>
 }

@@ -35,17 +35,6 @@ export interface KeyRecheck {
   ): WatchedKey
 }
 
-/** What a service identifies keys by, and checks them with. */
-export interface KeyParts {
-  readonly verifier: KeyVerifier
-  /** Checks the keys of waiting requests. */
-  readonly recheck: KeyRecheck
-}
-
-export function keyParts(verifier: KeyVerifier, stopping: () => boolean): KeyParts {
-  return { verifier, recheck: createKeyRecheck(verifier, stopping) }
-}
-
 /** Revocation takes effect within 2 s, and cached knowledge of a key takes one of them. */
 const recheckEveryMs = 500
 

@@ -12,7 +12,7 @@ export interface BranchSetsContext {
 }
 
 /** Per tenant, in usable keys. An agency has some tens of branches, most of them alone in a key. */
-export const mostBranchSets = 100
+const mostBranchSets = 100
 
 const keysPerRead = 200
 

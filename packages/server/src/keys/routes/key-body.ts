@@ -20,7 +20,7 @@ import { readMembers } from '../../http/requests/body-members.ts'
 import type { BodyMembers } from '../../http/requests/body-members.ts'
 import type { BodyReading } from '../../tenants/routes/tenant-body.ts'
 
-export interface NewKeyBody {
+interface NewKeyBody {
   readonly label: string
   readonly operator: boolean
   readonly grants: readonly Grant[]
@@ -86,7 +86,7 @@ export function readKeyChange(text: string, nowMs: number): BodyReading<KeyChang
   return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'body', body }
 }
 
-export const longestOverlapHours = 720
+const longestOverlapHours = 720
 const defaultOverlapHours = 24
 
 export function readRotation(text: string): BodyReading<{ readonly overlapHours: number }> {

@@ -73,7 +73,7 @@ export interface HoldStore {
   reportExpired(): Promise<readonly Hold[]>
 }
 
-export type HoldState = 'active' | 'expired' | 'ended'
+type HoldState = 'active' | 'expired' | 'ended'
 
 export function holdState({ untilMs, endedMs }: Pick<Hold, 'untilMs' | 'endedMs'>, nowMs: number): HoldState {
   if (endedMs !== undefined) return 'ended'

@@ -44,7 +44,7 @@ export interface ThinProgress {
 }
 
 /** The first walk returns to this place on a later day, when holds and restrictions may have ended. */
-export interface PassedMark {
+interface PassedMark {
   /** Position of the first event that was passed. */
   readonly from: number
   /** `supersededBefore` of the span at that time. */

@@ -44,7 +44,7 @@ export interface PublicationRefusal extends PublishedMinuteName {
 }
 
 /** What is asked of refusals over all tenants. */
-export type RefusedPublication = Pick<PublicationRefusal, 'key' | 'keyId' | 'atMs' | 'code'>
+type RefusedPublication = Pick<PublicationRefusal, 'key' | 'keyId' | 'atMs' | 'code'>
 
 export interface PublicationFault {
   /** JSON pointer into the body. `*` stands for names of members that the service does not know. */

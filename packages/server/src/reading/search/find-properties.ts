@@ -2,6 +2,7 @@
  * The properties of a tenant from the newest change on: all, or those that contain a text. There is no index for this: the latest events
  * are read one after another, in steps between which others get their turn, and no longer than one call may take (PROTOCOL §12.5).
  */
+import type { FoundProperty } from '@property-events/protocol/wire'
 import { meaningOf } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
 import { yieldForStep } from '../../runtime/yield-in-steps.ts'
@@ -27,21 +28,6 @@ export interface SearchLimits {
 
 /** 20,000 latest events are some 80 MB to read; a person at a screen does not mind half a second. */
 export const searchLimits: SearchLimits = { properties: 20_000, ms: 500 }
-
-/** What a list shows of a property; `null`: its payload does not have it. */
-export interface FoundProperty {
-  readonly agentRef: string
-  /** False: its latest event is a removal. */
-  readonly live: boolean
-  readonly address: string | null
-  readonly postcode: string | null
-  readonly reference: string | null
-  readonly serviceReference: string | null
-  readonly eventId: string
-  readonly sequenceNumber: number
-  readonly eventTypeShortCode: string
-  readonly createdDate: string
-}
 
 export interface FoundProperties {
   readonly found: readonly FoundProperty[]

@@ -13,12 +13,12 @@ export interface ImportLine {
   readonly keys: readonly WantedKey[]
 }
 
-export interface WantedKey {
+interface WantedKey {
   readonly label: string
   readonly scopes: readonly Scope[]
 }
 
-export type ImportReading =
+type ImportReading =
   | { readonly kind: 'lines'; readonly lines: readonly ImportLine[] }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 

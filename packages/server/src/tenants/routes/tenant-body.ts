@@ -9,7 +9,7 @@ export type BodyReading<Body> =
   | { readonly kind: 'body'; readonly body: Body }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
-export interface NewTenantBody {
+interface NewTenantBody {
   /** Lower case; `undefined`: a new id is made. */
   readonly tenantId: string | undefined
   readonly name: string

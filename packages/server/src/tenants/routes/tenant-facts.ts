@@ -20,7 +20,7 @@ interface Context extends TenantContext {
   readonly listConsumers: (query: ConsumersQuery) => Promise<readonly ListedConsumer[] | undefined>
 }
 
-export const mostTenants = 25
+const mostTenants = 25
 const uuid = '[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}'
 /** Tenants that are looked at together: each takes some dozen short reads. */
 const atOnce = 4

@@ -16,11 +16,11 @@ export interface TenantContext extends AdminContext {
 }
 
 /** The same for a route with `:tenantId`: the tenant exists and the key may see it. */
-export interface TenantRequest<Parameters> extends AdminRequest<Parameters> {
+interface TenantRequest<Parameters> extends AdminRequest<Parameters> {
   readonly tenant: Tenant
 }
 
-export interface TenantRoute<Parameters> extends Omit<AdminRoute<Parameters>, 'answer' | 'need'> {
+interface TenantRoute<Parameters> extends Omit<AdminRoute<Parameters>, 'answer' | 'need'> {
   readonly need: Exclude<AdminNeed, 'anyKey'>
   /** The route is about the tenant itself, and not about what it owns. */
   readonly whileDeleting?: true
