@@ -41,7 +41,7 @@ describe('the receiver of webhooks', () => {
     await until(isUp, { what: 'the receiver' })
   }
   const address = () => {
-    const database = new DatabaseSync(join(folder, 'website.db'), { readOnly: true })
+    const database = new DatabaseSync(join(folder, 'website.db'), { readOnly: true, timeout: 10_000 })
     try {
       return database.prepare('SELECT address FROM property WHERE reference = ?').get(home)?.['address']
     } finally {
