@@ -42,7 +42,7 @@ final class Webhook
     public static function verify(
         string $body,
         array $headers,
-        #[SensitiveParameter] string|array $secrets,
+        string|array $secrets,
         int $tolerance = 300,
         ?int $now = null,
     ): self {
@@ -86,7 +86,7 @@ final class Webhook
      * @param array<string> $secrets
      * @param list<string> $given
      */
-    private static function matches(#[SensitiveParameter] array $secrets, array $given, string $signed): bool
+    private static function matches(array $secrets, array $given, string $signed): bool
     {
         $isMatch = false;
         foreach ($secrets as $secret) {
