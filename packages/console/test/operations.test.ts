@@ -53,6 +53,8 @@ const sent: readonly Operation<unknown>[] = [
   feeds.readHeads(id, { since: 'x', wait: 25 }),
   feeds.getPropertyDelivery(id, id),
   feeds.getPropertyConsumers(id, id),
+  feeds.listDuties(id),
+  feeds.readTenantDuties(id),
   privacy.getMaskedContact(id, id),
   privacy.readMaskedHistory(id, id, { limit: 1, after: 'x' }),
   privacy.revealContact(id, id, 'support'),

@@ -190,6 +190,8 @@ function answerOf(service: FakeService, path: string, query: URLSearchParams): u
           lastPublishedAt,
         },
       ])
+    case '/duties':
+      return { advised: true, properties: count, items: [], next: null }
     case '/consumers':
       return listed([])
     case '/events/getevents':

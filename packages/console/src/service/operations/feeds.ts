@@ -1,6 +1,8 @@
 /** The reads of a feed, by either door: as its consumers read it (PROTOCOL §3, §11), or with the tenant in the path (§12.5), and publishing. */
 import type { FeedName, Query } from '../../base.ts'
 import type {
+  DutyCounts,
+  DutyLists,
   EventPage,
   EventRun,
   FeedEvent,
@@ -161,4 +163,15 @@ const operations = {
 export function publish(tenantId: string, feed: FeedName, text: string, isDry: boolean): Operation<Receipt> {
   const query = isDry ? { query: { dryRun: 'true' } } : {}
   return { ...operations[feed], method: 'POST', tenant: tenantId, text, ...query }
+}
+
+/** The properties shown now that do not fit a duty by law, for a key that publishes or reads them. */
+export function listDuties(tenantId: string): Operation<DutyLists> {
+  return { id: 'listDuties', method: 'GET', path: '/v1/property-events/duties', tenant: tenantId }
+}
+
+/** The same as counts, for those who look after an agency. */
+export function readTenantDuties(tenantId: string): Operation<DutyCounts> {
+  const path = pathOf('/v1/admin/tenants/{tenantId}/duties', tenantId)
+  return { id: 'readTenantDuties', method: 'GET', path }
 }

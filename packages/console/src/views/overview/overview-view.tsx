@@ -16,6 +16,7 @@ import { counted } from '../../words/numbers.ts'
 import { arrival, firstPath } from '../open-paths.ts'
 import type { ViewProps } from '../view.ts'
 import { Activity } from './activity.tsx'
+import { DutiesOfAgencies } from './duties.tsx'
 import { createFactsOfTenants } from './tenant-facts.ts'
 import type { FactsOfTenants } from './tenant-facts.ts'
 import { distinctFaults, faultOf, faultsOfService, faultsOfTenant } from './tenant-row.ts'
@@ -95,6 +96,7 @@ function Overview({ search, limit }: OverviewProps) {
             <h2>Agencies</h2>
             <SearchField search={search} onSearch={(text) => show({ search: text, limit: firstRows })} />
             <Tenants list={list} facts={facts} search={search} />
+            {list.items.length > 0 && <DutiesOfAgencies tenants={list.items} />}
             {list.next !== null && (
               <button
                 type="button"

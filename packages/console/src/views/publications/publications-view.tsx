@@ -13,9 +13,10 @@ import { listKeys } from '../../service/operations/keys.ts'
 import { listOwnPublications, listPublications } from '../../service/operations/records.ts'
 import type { Key, PublicationMinute } from '@property-events/protocol/wire'
 import { useAnswer } from '../../service/use-answer.ts'
-import { mayAdminister } from '../../session/access.ts'
+import { mayAdminister, scopesIn } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { counted } from '../../words/numbers.ts'
+import { DutiesCard } from '../overview/duties.tsx'
 import type { ViewProps } from '../view.ts'
 import {
   keyName,
@@ -34,6 +35,8 @@ const mostKeys = 200
 export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps) {
   const { route } = useLocation()
   const isAdmin = mayAdminister(signedIn().key, 'admin:inspect', tenantId)
+  const scopes = scopesIn(signedIn().key, tenantId)
+  const hasProperties = scopes.includes('property:publish') || scopes.includes('property:read')
   const { key, from, to, after } = query
   const asked = { limit, after, key, from, to }
   const list = isAdmin ? listPublications(tenantId, asked) : listOwnPublications(tenantId, asked)
@@ -73,6 +76,7 @@ export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps)
           </>
         )}
       </Answer>
+      {hasProperties && <DutiesCard tenantId={tenantId} />}
     </article>
   )
 }
