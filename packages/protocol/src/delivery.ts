@@ -51,7 +51,7 @@ export function deliverySentence(
 /** Where a publisher stands that should have published: its property may have changed, and the feed does not know it. */
 export function silentPublisherSentence(silentSince: string, now: Date, time: TimeWords = utcTime): string {
   const ago = duration(now.getTime() - Date.parse(silentSince))
-  return `Nothing has been published for the agency since ${time(silentSince, now)} (${ago}), for longer than is expected: what it has changed since then is not in the feed.`
+  return `Nothing has been published for the agency since ${time(silentSince, now)} (${ago}), for longer than expected: what it has changed since then is not in the feed.`
 }
 
 interface Words {
@@ -71,7 +71,8 @@ const sentences: Readonly<Record<DeliveryState, (words: Words) => string>> = {
   refused: (words) => `It refused this version${on(words.delivery.at, words.time)}${reason(words)}.`,
   applied({ delivery: { at, acknowledged, earlier }, event, isRemoval, time }) {
     const what = isRemoval ? 'the removal' : 'this version'
-    const through = acknowledged === event.sequenceNumber ? '' : ` (everything through ${acknowledged})`
+    const through =
+      acknowledged === event.sequenceNumber ? '' : ` (everything through ${count(acknowledged)})`
     const before = earlier === null ? '' : `, and reported "${earlier.outcome}" of an earlier version`
     return `It reported${on(at, time)} that it has applied ${what}${through}${before}. It has not reported whether the site shows it.`
   },
@@ -103,7 +104,7 @@ const routeWords: Readonly<Record<string, string>> = {
   current: 'the list of current events',
   event: 'its id',
   run: 'the events after a number',
-  wait: 'a request that waited',
+  wait: 'a long poll',
   stream: 'the stream',
   snapshot: 'a snapshot',
   latest: 'the latest of the property',
@@ -118,7 +119,7 @@ function sentSentence({ delivery, event, now, time }: Words): string {
   const unsaid =
     acknowledged === null
       ? ' It has not reported a result.'
-      : ` It reported that it has applied everything through ${acknowledged}, which does not include this.`
+      : ` It reported that it has applied everything through ${count(acknowledged)}, which does not include this.`
   return `${when}.${unsaid}${asked(delivery, now, time)}`
 }
 
@@ -131,7 +132,7 @@ function asked(
   const ago = now.getTime() - Date.parse(lastAskedAt)
   const quiet =
     lastNothingNewAt !== null && lastNothingNewAt >= lastAskedAt ? ', and there was nothing new' : ''
-  return ` It last asked at ${time(lastAskedAt)} (${duration(ago)} ago)${quiet}.`
+  return ` Its last request was at ${time(lastAskedAt)} (${duration(ago)} ago)${quiet}.`
 }
 
 function delay({ publishedAt }: DeliveredEvent, at: string): string {
@@ -144,15 +145,15 @@ function pendingSentence({ delivery, event, now, time }: Words): string {
   const before =
     earlier === null
       ? ''
-      : ` It reported "${earlier.outcome}" of an earlier version (${earlier.sequenceNumber}).`
-  if (lastAskedAt === null) return `Not sent. It is not known when it last asked.${before}`
+      : ` It reported "${earlier.outcome}" of an earlier version (${count(earlier.sequenceNumber)}).`
+  if (lastAskedAt === null) return `Not sent. The time of its last request is not known.${before}`
   const ago = duration(now.getTime() - Date.parse(lastAskedAt))
   if (lastAskedAt < event.publishedAt) {
     const isYoung = now.getTime() - Date.parse(event.publishedAt) < silentMs
     const cause = isYoung ? '' : '; it has stopped, or a cache in between answers instead of the service'
-    return `Not sent: it has not asked since ${time(lastAskedAt)} (${ago})${cause}.${before}`
+    return `Not sent: it has made no request since ${time(lastAskedAt)} (${ago})${cause}.${before}`
   }
-  return `Not sent: it asked at ${time(lastAskedAt)} (${ago} ago), and this event was not in what it asked for.${before}`
+  return `Not sent: it made a request at ${time(lastAskedAt)} (${ago} ago), and this event was not in what it requested.${before}`
 }
 
 /** How long it takes with others, where this one is not live yet. */
@@ -180,7 +181,7 @@ function silence({ delivery: { silentSince, state, lastAskedAt }, now, time }: W
   const isSaid = lastAskedAt === silentSince && (state === 'sent' || state === 'pending')
   const ago = duration(now.getTime() - Date.parse(silentSince))
   const since = isSaid ? '' : ` since ${time(silentSince)} (${ago}),`
-  return ` It has been silent${since} for longer than is expected of it.`
+  return ` It has been silent${since} for longer than expected.`
 }
 
 const minuteMs = 60_000
@@ -188,17 +189,17 @@ const minuteMs = 60_000
 const silentMs = 10 * minuteMs
 
 const codeWords: Readonly<Record<string, string>> = {
-  key_revoked: 'Its key has been revoked',
-  key_expired: 'Its key has been out of date',
+  key_revoked: 'Its key was revoked',
+  key_expired: 'Its key expired',
   key_disabled: 'Its key is disabled, because the tenant is suspended or has left',
   key_network: 'Its requests come from a network that its key does not allow',
   key_scope: 'Its requests name a tenant or a feed that its key does not read',
   missing_scope: 'Its requests name a tenant or a feed that its key does not read',
   ambiguous_tenant: 'Its key reads several tenants, and its requests name none',
-  rate_limited: 'It asks more often than its key may',
-  too_many_at_once: 'It asks for more at the same time than its key may',
-  too_many_waiting: 'It has more requests waiting than its key may',
-  too_many_snapshots: 'It reads more snapshots at the same time than its key may',
+  rate_limited: 'It makes more requests than its key allows',
+  too_many_at_once: 'It makes more requests at a time than its key allows',
+  too_many_waiting: 'It has more requests waiting than its key allows',
+  too_many_snapshots: 'It reads more snapshots at a time than its key allows',
   epoch_changed: 'It goes on from an epoch that has ended, and has to begin again with a snapshot',
   cursor_beyond_head:
     'It goes on from a number that this feed never had, as of another feed, and has to begin again with a snapshot',
@@ -210,8 +211,9 @@ const codeWords: Readonly<Record<string, string>> = {
 
 function refusedByUs({ delivery: { at, code, refusals }, time }: Words): string {
   const why = codeWords[code ?? ''] ?? 'Its requests are refused'
-  const count = refusals === null ? '' : refusals === 1 ? ', one refusal' : `, ${refusals} refusals`
-  return `${why}${since(at, time)}${count} (${code ?? 'no code'}).`
+  const times = refusals === null ? '' : refusals === 1 ? ', one refusal' : `, ${count(refusals)} refusals`
+  const when = code === 'key_expired' || code === 'key_revoked' ? on(at, time) : since(at, time)
+  return `${why}${when}${times} (${code ?? 'no code'}).`
 }
 
 function numbersOther({ delivery: { eventType, state }, event }: Words): string {
@@ -221,6 +223,11 @@ function numbersOther({ delivery: { eventType, state }, event }: Words): string 
 
 function isRemoval({ eventTypeShortCode }: DeliveredEvent): boolean {
   return meaningOf('property', eventTypeShortCode) === 'gone'
+}
+
+/** `1,204`. */
+function count(number: number | null): string {
+  return number?.toLocaleString('en-GB') ?? 'no number'
 }
 
 /** In the largest unit that fits, or the two largest: `42 s`, `3 min`, `3 h 19 min`, `2 d 4 h`. */

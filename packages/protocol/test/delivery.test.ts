@@ -106,7 +106,7 @@ const cases: readonly Case[] = [
     delivery: { state: 'applied', at, acknowledged: 1_300 },
     event: removal,
     sentence:
-      'It reported at 09:32 that it has applied the removal (everything through 1300). It has not reported whether the site shows it.',
+      'It reported at 09:32 that it has applied the removal (everything through 1,300). It has not reported whether the site shows it.',
   },
   {
     what: 'applied, and refused before',
@@ -129,13 +129,13 @@ const cases: readonly Case[] = [
       lastNothingNewAt: asked.lastAskedAt,
     },
     sentence:
-      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago), and there was nothing new.',
+      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. Its last request was at 09:58 (30 s ago), and there was nothing new.',
   },
   {
     what: 'sent, by a consumer whose listings are usually live soon',
     delivery: { state: 'sent', at: '2026-03-01T09:31:00.000Z', route: 'list', ...asked, timeToLive: usual },
     sentence:
-      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago). Half of its listings are live within 12 min, 95 of 100 within 2 h 5 min.',
+      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. Its last request was at 09:58 (30 s ago). Half of its listings are live within 12 min, 95 of 100 within 2 h 5 min.',
   },
   {
     what: 'sent, by a consumer that has shown no listing',
@@ -147,7 +147,7 @@ const cases: readonly Case[] = [
       timeToLive: { ...usual, live: 0, p50Seconds: null, p95Seconds: null },
     },
     sentence:
-      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago).',
+      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. Its last request was at 09:58 (30 s ago).',
   },
   {
     what: 'held, by a consumer whose listings are usually live soon',
@@ -158,7 +158,7 @@ const cases: readonly Case[] = [
     what: 'sent late, by a snapshot',
     delivery: { state: 'sent', at: '2026-03-01T09:51:00.000Z', route: 'snapshot', ...asked },
     sentence:
-      'Sent by a snapshot at 09:51, 20 min after it was published. It has not reported a result. It last asked at 09:58 (30 s ago).',
+      'Sent by a snapshot at 09:51, 20 min after it was published. It has not reported a result. Its last request was at 09:58 (30 s ago).',
   },
   {
     what: 'sent, and acknowledged only through an earlier one',
@@ -170,14 +170,14 @@ const cases: readonly Case[] = [
       ...asked,
     },
     sentence:
-      'Sent by the stream at 09:31, within a minute of being published. It reported that it has applied everything through 1200, which does not include this. It last asked at 09:58 (30 s ago).',
+      'Sent by the stream at 09:31, within a minute of being published. It reported that it has applied everything through 1,200, which does not include this. Its last request was at 09:58 (30 s ago).',
   },
   {
     what: 'sent, long ago',
     delivery: { state: 'sent', ...asked },
     event: { ...event, publishedAt: '2026-01-01T00:00:00.000Z' },
     sentence:
-      'Sent; the minute is no longer on record. It has not reported a result. It last asked at 09:58 (30 s ago).',
+      'Sent; the minute is no longer on record. It has not reported a result. Its last request was at 09:58 (30 s ago).',
   },
   {
     what: 'sent, in the numbers of another catalogue',
@@ -189,16 +189,16 @@ const cases: readonly Case[] = [
       eventType: { catalogue: 'published-0', number: 0 },
     },
     sentence:
-      'Sent by the events after a number at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:58 (30 s ago). Its key reads the numbers of published-0: PropertyUpdated is 0.',
+      'Sent by the events after a number at 09:31, within a minute of being published. It has not reported a result. Its last request was at 09:58 (30 s ago). Its key reads the numbers of published-0: PropertyUpdated is 0.',
   },
   {
     what: 'a consumer that has stopped',
     delivery: { state: 'pending', ...asked, lastAskedAt: '2026-03-01T06:12:00.000Z' },
     sentence:
-      'Not sent: it has not asked since 06:12 (3 h 46 min); it has stopped, or a cache in between answers instead of the service.',
+      'Not sent: it has made no request since 06:12 (3 h 46 min); it has stopped, or a cache in between answers instead of the service.',
   },
   {
-    what: 'a consumer that has not asked for longer than is expected of it',
+    what: 'a consumer that has not asked for longer than expected',
     delivery: {
       state: 'pending',
       ...asked,
@@ -207,7 +207,7 @@ const cases: readonly Case[] = [
     },
     event: { ...event, publishedAt: '2026-03-01T09:58:20.000Z' },
     sentence:
-      'Not sent: it has not asked since 06:12 (3 h 46 min). It has been silent for longer than is expected of it.',
+      'Not sent: it has made no request since 06:12 (3 h 46 min). It has been silent for longer than expected.',
   },
   {
     what: 'a consumer that was sent it, and is silent',
@@ -221,25 +221,25 @@ const cases: readonly Case[] = [
       eventType: { catalogue: 'published-0', number: 0 },
     },
     sentence:
-      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. It last asked at 09:32 (26 min ago). It has been silent for longer than is expected of it. Its key reads the numbers of published-0: PropertyUpdated is 0.',
+      'Sent by the list at 09:31, within a minute of being published. It has not reported a result. Its last request was at 09:32 (26 min ago). It has been silent for longer than expected. Its key reads the numbers of published-0: PropertyUpdated is 0.',
   },
   {
     what: 'a consumer that has asked for contacts since, and is silent',
     delivery: { state: 'pending', ...asked, silentSince: '2026-03-01T09:58:10.000Z' },
     sentence:
-      'Not sent: it asked at 09:58 (30 s ago), and this event was not in what it asked for. It has been silent since 09:58 (20 s), for longer than is expected of it.',
+      'Not sent: it made a request at 09:58 (30 s ago), and this event was not in what it requested. It has been silent since 09:58 (20 s), for longer than expected.',
   },
   {
     what: 'a site that shows it, and is silent',
     delivery: { state: 'live', at, url: 'https://example.com/1', silentSince: '2026-03-01T09:33:30.000Z' },
     sentence:
-      'Live since 09:32: https://example.com/1. It has been silent since 09:33 (25 min), for longer than is expected of it.',
+      'Live since 09:32: https://example.com/1. It has been silent since 09:33 (25 min), for longer than expected.',
   },
   {
     what: 'a consumer that is waited for',
     delivery: { silentSince: '2026-02-27T05:58:30.000Z' },
     sentence:
-      'It has never requested this feed. It has been silent since 2026-02-27 05:58 (2 d 4 h), for longer than is expected of it.',
+      'It has never requested this feed. It has been silent since 2026-02-27 05:58 (2 d 4 h), for longer than expected.',
   },
   {
     what: 'a consumer that asks and is refused, which is no silence',
@@ -251,12 +251,12 @@ const cases: readonly Case[] = [
     what: 'an event that was only just published',
     delivery: { state: 'pending', ...asked },
     event: { ...event, publishedAt: '2026-03-01T09:58:20.000Z' },
-    sentence: 'Not sent: it has not asked since 09:58 (30 s).',
+    sentence: 'Not sent: it has made no request since 09:58 (30 s).',
   },
   {
     what: 'a consumer that asks for other things',
     delivery: { state: 'pending', ...asked },
-    sentence: 'Not sent: it asked at 09:58 (30 s ago), and this event was not in what it asked for.',
+    sentence: 'Not sent: it made a request at 09:58 (30 s ago), and this event was not in what it requested.',
   },
   {
     what: 'a consumer that shows an earlier version',
@@ -267,12 +267,12 @@ const cases: readonly Case[] = [
       earlier: { outcome: 'live', sequenceNumber: 900 },
     },
     sentence:
-      'Not sent: it has not asked since 2026-02-27 05:58 (2 d 4 h); it has stopped, or a cache in between answers instead of the service. It reported "live" of an earlier version (900).',
+      'Not sent: it has made no request since 2026-02-27 05:58 (2 d 4 h); it has stopped, or a cache in between answers instead of the service. It reported "live" of an earlier version (900).',
   },
   {
     what: 'a consumer of which only an acknowledgement is kept',
     delivery: { state: 'pending' },
-    sentence: 'Not sent. It is not known when it last asked.',
+    sentence: 'Not sent. The time of its last request is not known.',
   },
   {
     what: 'another category',
@@ -287,12 +287,12 @@ const cases: readonly Case[] = [
   {
     what: 'a key that was revoked',
     delivery: { state: 'refused_by_us', at: '2026-02-28T17:00:00.000Z', code: 'key_revoked', refusals: 3 },
-    sentence: 'Its key has been revoked since 2026-02-28 17:00, 3 refusals (key_revoked).',
+    sentence: 'Its key was revoked at 2026-02-28 17:00, 3 refusals (key_revoked).',
   },
   {
     what: 'a key that has ended and is not used any more',
     delivery: { state: 'refused_by_us', at, code: 'key_expired' },
-    sentence: 'Its key has been out of date since 09:32 (key_expired).',
+    sentence: 'Its key expired at 09:32 (key_expired).',
   },
   {
     what: 'a tenant that is suspended',
@@ -317,7 +317,7 @@ describe('the sentence about a property at a consumer', () => {
   it('says of a publisher that should have published that its changes are not in the feed (PROTOCOL §14.6)', () => {
     assert.equal(
       silentPublisherSentence('2026-03-01T06:28:30.000Z', now),
-      'Nothing has been published for the agency since 06:28 (3 h 30 min), for longer than is expected: what it has changed since then is not in the feed.',
+      'Nothing has been published for the agency since 06:28 (3 h 30 min), for longer than expected: what it has changed since then is not in the feed.',
     )
   })
 

@@ -13,6 +13,7 @@ import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { demoSettings, readServeOptions, serveSettings } from '../settings/serve-settings.ts'
+import { settings } from '../settings/settings.ts'
 import { aborted, stopSignal } from '../stop-signal.ts'
 import { boxText } from '../terminal-text.ts'
 import { shownSettings } from './config.ts'
@@ -49,7 +50,10 @@ async function run(
   const given = readServeOptions(invocation.settings, { isDemo })
   invocation.settings.finish()
   const folder = consoleFolderOf(given, isDemo)
-  const shown = shownSettings(invocation.settings, isDemo ? demoSettings : serveSettings)
+  const set = shownSettings(invocation.settings, isDemo ? demoSettings : serveSettings)
+  // As it is, since a demo needs no setting for it.
+  const isOn = folder === undefined ? 'off' : 'on'
+  const shown = set.map((one) => (one.name === settings.console.name ? { ...one, value: isOn } : one))
   const showsMarket = isDemo || given.testKeys !== 'off'
   const pictures = showsMarket ? (await import('@property-events/demo/photographs')).photographAt : undefined
   const flags = storeFlags(invocation.flags, given.data)

@@ -1,5 +1,6 @@
 /** The key that is signed in, what it may do, how the console looks, and the way out. On a phone, also the views of the service. */
 import { effect, signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import { hrefOf } from '../root.ts'
 import { signedIn, signOut } from '../session/session.ts'
@@ -15,8 +16,14 @@ interface Props {
 export function Account({ onHelp, children }: Props) {
   const { label, keyId, operator, scopes, grants } = signedIn().key
   const held = [...new Set([...scopes, ...grants.flatMap((grant) => grant.scopes)])]
+  const menu = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    const { current } = menu
+    current?.addEventListener('keydown', closeOnEscape)
+    return () => current?.removeEventListener('keydown', closeOnEscape)
+  }, [])
   return (
-    <details class="who">
+    <details class="who" ref={menu}>
       <summary>
         <Icon name="key" /> <span>{oneLine(label, 80) || keyId}</span>
       </summary>
@@ -27,16 +34,13 @@ export function Account({ onHelp, children }: Props) {
         <p>
           {operator ? 'Operator key' : 'Key'} <code>pev_{keyId}</code>
         </p>
-        <p class="quiet">
-          Scopes: {held.join(', ')}
-          {operator && (
-            <>
-              <br />
-              An operator key sees contacts one by one, with personal data hidden, and publishes nothing. To
-              read the contact feed or use the playground, sign in with a key of the agency.
-            </>
-          )}
-        </p>
+        <p class="quiet">Scopes: {held.join(', ')}</p>
+        {operator && (
+          <p class="quiet">
+            An operator key sees contacts one by one, with personal data hidden, and publishes nothing. To
+            read the contact feed or use the playground, sign in with a key of the agency.
+          </p>
+        )}
         <label>
           Theme
           <select
@@ -61,6 +65,13 @@ export function Account({ onHelp, children }: Props) {
       </div>
     </details>
   )
+}
+
+/** As a dialog is closed: the focus is then where it was before. */
+function closeOnEscape({ key, currentTarget: menu }: KeyboardEvent): void {
+  if (key !== 'Escape' || !(menu instanceof HTMLDetailsElement) || !menu.open) return
+  menu.open = false
+  menu.querySelector('summary')?.focus()
 }
 
 /** Whoever signs in next may have another key: the view that is open now is not theirs. */

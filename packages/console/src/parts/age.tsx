@@ -18,7 +18,7 @@ export function Moment({ at, none }: Props) {
       <time dateTime={new Date(ms).toISOString()} title={utcText(ms)}>
         {localText(ms, now.value)}
       </time>{' '}
-      <span class="quiet">{ageText(ms, now.value)}</span>
+      <span class="quiet">· {ageText(ms, now.value)}</span>
     </span>
   )
 }
@@ -34,13 +34,13 @@ export function Age({ at, none }: Props) {
   )
 }
 
-/** `31 Jan 09:30:00` alone. */
-export function LocalTime({ at, none }: Props) {
+/** `31 Jan 09:30:00` alone; `isMinute`: without the seconds. */
+export function LocalTime({ at, none, isMinute }: Props & { readonly isMinute?: boolean }) {
   const ms = msOf(at)
   if (ms === undefined) return <>{none ?? 'never'}</>
   return (
     <time dateTime={new Date(ms).toISOString()} title={`${utcText(ms)}, ${ageText(ms, now.value)}`}>
-      {localText(ms, now.value)}
+      {isMinute === true ? localText(ms, now.value).slice(0, -3) : localText(ms, now.value)}
     </time>
   )
 }

@@ -9,12 +9,14 @@ interface NumberTile {
 }
 
 export function NumberTiles({ tiles }: { readonly tiles: readonly NumberTile[] }) {
+  // All of a row are of one size: the one that the longest has room for.
+  const size = tiles.some(({ value }) => value.length > 12) ? 'text' : ''
   return (
     <dl class="tiles-of-numbers">
       {tiles.map(({ name, value, isBad }) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd class={`${isBad === true ? 'bad' : ''} ${value.length > 12 ? 'text' : ''}`}>{value}</dd>
+          <dd class={`${isBad === true ? 'bad' : ''} ${size}`}>{value}</dd>
         </div>
       ))}
     </dl>

@@ -82,6 +82,16 @@ describe('the looks of the console', withBrowser, () => {
     await close()
   })
 
+  /** The bar above the list, also while it waits: nothing moves down when somebody opens an event. */
+  async function isOneLine(page: Page): Promise<void> {
+    await page.locator('.list [data-row]').first().click()
+    await page.getByRole('button', { name: /^paused/ }).waitFor()
+    const tops = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('.feed-bar :is(select, button:not(.more))')].map((one) => Math.round(one.getBoundingClientRect().top))`,
+    )
+    assert.equal(new Set(tops).size, 1, `one line: ${tops.join()}`)
+  }
+
   it('shows prices whole on a desk, and cuts the address instead (D31)', async () => {
     for (const width of [768, 1_280]) {
       const { page, go, close } = await signedIn(browser, service, service.operatorKey, {
@@ -91,6 +101,7 @@ describe('the looks of the console', withBrowser, () => {
       await go(`/tenants/${tenantId}/feeds/property`)
       await page.locator('.list').getByText('Offers in excess of £1,250,000').first().waitFor()
       await picture(page, `looks-feed-${width}`)
+      if (width === 1_280) await isOneLine(page)
       assert.ok(await isWhole(page, '.list [data-row] > :nth-child(5)'), `prices at ${width}`)
       await close()
     }
@@ -113,6 +124,10 @@ describe('the looks of the console', withBrowser, () => {
         return new Set([...text.getClientRects()].map(({ top }) => Math.round(top / 8))).size
       })()`)
       assert.equal(lines, 1, `at ${width}`)
+      const sizes = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('.tiles-of-numbers dd')].map((one) => getComputedStyle(one).fontSize)`,
+      )
+      assert.equal(new Set(sizes).size, 1, `the tiles are of one size: ${sizes.join()}`)
       await close()
     }
   })
@@ -286,6 +301,10 @@ describe('the looks of the console', withBrowser, () => {
       .waitFor()
     await picture(page, 'looks-account')
     await until(async () => (await page.getByLabel('Theme').count()) === 1, { what: 'the choice of theme' })
+    await page.getByLabel('Theme').focus()
+    await page.keyboard.press('Escape')
+    assert.equal(await page.getByLabel('Theme').isVisible(), false, 'Escape closes it')
+    assert.equal(await page.evaluate('document.activeElement.tagName'), 'SUMMARY')
     await close()
   })
 })

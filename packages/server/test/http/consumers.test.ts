@@ -138,29 +138,29 @@ function planted(head: number, epoch: string): readonly Planted[] {
       after: [{ path: `${list}?current=true` }],
       said: /^Sent by the list of current events/,
     },
-    { label: 'has stopped', before: [read], said: /^Not sent: it has not asked since / },
+    { label: 'has stopped', before: [read], said: /^Not sent: it has made no request since / },
     {
       label: 'has a stale cache in front',
       // The second request is answered by the cache, which says nothing to anybody.
       before: [read],
-      said: /^Not sent: it has not asked since /,
+      said: /^Not sent: it has made no request since /,
     },
     {
       label: 'shows an earlier version',
       before: [read],
       says: (service, key) =>
         report(service, key, 'default', [{ agentRef, sequenceNumber: 1, outcome: 'live' }]),
-      said: /^Not sent: it has not asked since .* It reported "live" of an earlier version \(1\)\.$/,
+      said: /^Not sent: it has made no request since .* It reported "live" of an earlier version \(1\)\.$/,
     },
     {
       label: 'reads page 1 alone',
       after: [{ path: `${list}?pageSize=1` }],
-      said: /^Not sent: it asked at .*, and this event was not in what it asked for/,
+      said: /^Not sent: it made a request at .*, and this event was not in what it requested/,
     },
     {
       label: 'reads another day',
       after: [{ path: `${list}?to=2020-01-01` }],
-      said: /^Not sent: it asked at .*, and this event was not in what/,
+      said: /^Not sent: it made a request at .*, and this event was not in what/,
     },
     {
       label: 'reads lettings',
@@ -172,13 +172,13 @@ function planted(head: number, epoch: string): readonly Planted[] {
       label: 'had its key revoked',
       before: [read],
       says: (service, _, keyId) => service.storage.keys.revokeKey(keyId, Date.now(), 'cli:test'),
-      said: /^Its key has been revoked since .* \(key_revoked\)\.$/,
+      said: /^Its key was revoked at .* \(key_revoked\)\.$/,
     },
     {
       label: 'has a key that ended',
       terms: { expiresMs: Date.now() - 3_600_000 },
       after: [{ path: list, status: 401 }],
-      said: /^Its key has been out of date since .*, one refusal \(key_expired\)\.$/,
+      said: /^Its key expired at .*, one refusal \(key_expired\)\.$/,
     },
     {
       label: 'asks from elsewhere',
@@ -195,7 +195,7 @@ function planted(head: number, epoch: string): readonly Planted[] {
         const refusal = { keyId, name: 'default', tenantId: undefined, code: 'rate_limited', status: 429 }
         return service.storage.consumers.addRefusals([{ ...refusal, sinceMs, lastMs, count: 2 }])
       },
-      said: /^It asks more often than its key may since .*, 2 refusals \(rate_limited\)\.$/,
+      said: /^It makes more requests than its key allows since .*, 2 refusals \(rate_limited\)\.$/,
     },
     {
       label: 'goes on from another epoch',

@@ -181,7 +181,7 @@ onEngines('silence', {}, (service) => {
 
     const delivery = `/v1/admin/tenants/${tenant.tenantId}/properties/${agentRef}/delivery`
     const consumers = `/v1/properties/${agentRef}/consumers`
-    const isSaid = / It has been silent .*for longer than is expected of it\.$/
+    const isSaid = / It has been silent .*for longer than expected\.$/
     for (const [key, path] of [
       [operator, delivery],
       [agency.text, delivery],

@@ -26,13 +26,18 @@ export function ContactHistory({ events, hasMore, isMasked }: Props) {
           <li key={event.id}>
             <Moment at={event.createdDate} /> {typeName(event.eventTypeShortCode)}{' '}
             <span class="quiet">#{countText(event.sequenceNumber)}</span>
-            <Changes before={events[n - 1]?.contact} after={event.contact} />
+            {isUpdate(event) && <Changes before={events[n - 1]?.contact} after={event.contact} />}
           </li>
         ))}
       </ol>
       {hasMore && <p class="quiet">There are later events than the first {historyLimit}.</p>}
     </>
   )
+}
+
+/** What is created or erased is so as a whole. */
+function isUpdate({ eventTypeShortCode }: ContactEvent): boolean {
+  return eventTypeShortCode === 'ContactUpdated'
 }
 
 function Changes({ before, after }: { readonly before: unknown; readonly after: unknown }) {

@@ -136,13 +136,15 @@ function useRevealed(contactRef: string) {
 }
 
 function Masked({ event }: { readonly event: MaskedContact }) {
+  // Nothing is left but the reference, which is above.
+  const isErased = event.eventTypeShortCode === 'ContactErased'
   return (
     <>
       <p class="quiet">
-        {typeName(event.eventTypeShortCode)} <Moment at={event.createdDate} />. Names and contact details are
-        hidden.
+        {typeName(event.eventTypeShortCode)} <Moment at={event.createdDate} />.
+        {!isErased && ' Names and contact details are hidden.'}
       </p>
-      <ContactTable contact={event.contact} />
+      {!isErased && <ContactTable contact={event.contact} />}
     </>
   )
 }

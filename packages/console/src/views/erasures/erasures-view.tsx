@@ -7,6 +7,7 @@ import { LocalTime } from '../../parts/age.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { saveFile } from '../../parts/copy.tsx'
 import { Table } from '../../parts/table.tsx'
+import { ViewLink } from '../../parts/view-link.tsx'
 import { hrefOf } from '../../root.ts'
 import { call } from '../../service/call.ts'
 import { getErasure, listErasures } from '../../service/operations/privacy.ts'
@@ -82,7 +83,7 @@ function Erasures({
         { name: 'Feed', cell: ({ feed }) => feed },
         {
           name: 'Subject',
-          cell: ({ subjectId, eventId }) => <code>{subjectId ?? `event ${eventId ?? ''}`}</code>,
+          cell: (erasure) => <Subject tenantId={address.tenantId} erasure={erasure} />,
         },
         { name: 'Reason', cell: ({ reason }) => reasonWords(reason) },
         { name: 'Case', isWide: true, cell: ({ caseRef }) => oneLine(caseRef ?? '–') },
@@ -93,6 +94,19 @@ function Erasures({
       rows={erasures}
       keyOf={({ id }) => id}
     />
+  )
+}
+
+/** An event has no page of its own. */
+function Subject({ tenantId, erasure }: { readonly tenantId: string; readonly erasure: Erasure }) {
+  const { feed, subjectId, eventId } = erasure
+  if (subjectId === undefined || subjectId === null) return <code>event {eventId}</code>
+  return (
+    <ViewLink
+      path={feed === 'contact' ? paths.contact(tenantId, subjectId) : paths.property(tenantId, subjectId)}
+    >
+      <code>{subjectId}</code>
+    </ViewLink>
   )
 }
 

@@ -27,6 +27,10 @@ import './playground.css'
 /** The pause after the last key press. */
 const restMs = 400
 const longestText = 2 * 2 ** 20
+const example = `{
+  "agent_ref": "0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10",
+  "published": true
+}`
 
 export function PlaygroundView({ parts: { tenantId = '' }, query }: ViewProps) {
   const held = scopesIn(signedIn().key, tenantId)
@@ -93,7 +97,7 @@ function Editor({ area, text, onText }: EditorProps) {
         spellcheck={false}
         rows={24}
         wrap="off"
-        placeholder='{ "agent_ref": "0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10", "published": true }'
+        placeholder={example}
         value={text}
         onInput={({ currentTarget }) => onText(currentTarget.value)}
         onScroll={({ currentTarget }) => {

@@ -41,7 +41,9 @@ export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps)
   const asked = { limit, after, key, from, to }
   const list = isAdmin ? listPublications(tenantId, asked) : listOwnPublications(tenantId, asked)
   const minutes = useAnswer(list)
-  const keys = useAnswer(isAdmin ? listKeys({ tenant: tenantId, limit: mostKeys }) : undefined).value?.items
+  const all = useAnswer(isAdmin ? listKeys({ tenant: tenantId, limit: mostKeys }) : undefined).value?.items
+  // A publisher sees what it has published itself.
+  const keys = isAdmin ? all : [signedIn().key]
   return (
     <article class="publications">
       <header>
@@ -104,7 +106,7 @@ function Minutes({ tenantId, items, keys, query }: MinutesProps) {
     <Table
       caption="Publications"
       columns={[
-        { name: 'Minute', isName: true, isShort: true, cell: ({ at }) => <LocalTime at={at} /> },
+        { name: 'Minute', isName: true, isShort: true, cell: ({ at }) => <LocalTime at={at} isMinute /> },
         {
           name: 'Key',
           cell: ({ keyId }) => (

@@ -1,1 +1,0 @@
-import{jsx as e,jsxs as i}from"./console.js";function t({tiles:n}){return e("dl",{class:"tiles-of-numbers",children:n.map(({name:d,value:l,isBad:r})=>i("div",{children:[e("dt",{children:d}),e("dd",{class:`${r===!0?"bad":""} ${l.length>12?"text":""}`,children:l})]},d))})}export{t as a};
