@@ -204,7 +204,10 @@ describe('an event of a file', () => {
       assert(reading.kind === 'refused')
       assert.deepEqual([reading.refused.line, reading.refused.code], [3, code])
       if (text === '{"payload":')
-        assert.equal(reading.refused.message, 'The JSON ends too early, at line 3, column 12.')
+        assert.equal(
+          reading.refused.message,
+          'The JSON ends too early, at line 3, column 12. Close every bracket and quotation mark.',
+        )
       if (code === 'too_deep') assert.equal(reading.refused.message, 'Nested deeper than 32 levels.')
     }
   })

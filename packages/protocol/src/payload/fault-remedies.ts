@@ -47,6 +47,7 @@ export function typeRemedy(
     const one = codes === undefined ? value : (codeMeantBy(value, codes) ?? value)
     return isShort(one) ? `. Send a list, even of one: [${showValue(one)}]` : '. Send a list, even of one'
   }
+  if (types.includes('array') && isRecord(value)) return '. Send a list, even of one: [{…}]'
   if (types.includes('boolean')) return booleanRemedy(value)
   if (types.includes('string')) return typeof value === 'number' ? `. Send it as text: "${value}"` : ''
   if (!types.includes('number') && !types.includes('integer')) return ''
@@ -82,7 +83,8 @@ function codeRemedy(value: unknown, codes: CodeList<number | string>): string {
 /** Codes whose labels have the text in them: `Detached` begins several types of property. */
 function codesWith(text: string, { codes }: CodeList<number | string>): CodeList<number | string>['codes'] {
   const letters = lettersOf(text)
-  if (letters.length < 3) return []
+  // A word of another language, such as Welsh, has other letters, and those that are left would match by chance.
+  if (letters.length < 3 || /[^\p{ASCII}]/u.test(text)) return []
   return codes.filter(({ label }) => lettersOf(label).includes(letters)).slice(0, mostCodesListed)
 }
 

@@ -199,7 +199,10 @@ function howToPublish(method: string, path: string, basePath: string): string {
   })
   if (feed === undefined) return ''
   const publishing = `POST ${basePath}${feeds[feed].publishPath}`
-  if (method !== 'DELETE') return ` Events are published with ${publishing}.`
+  const { eventsPath } = feeds[feed]
+  const isList = path === eventsPath || path.startsWith(`${eventsPath}/`)
+  const curl = method === 'POST' && isList ? ' curl sends POST with -d; add -G to read with parameters.' : ''
+  if (method !== 'DELETE') return ` Events are published with ${publishing}.${curl}`
   return feed === 'property'
     ? ` To remove a property, publish its removal: ${publishing} with {"remove": {"agentRef": "…"}}.`
     : ` To remove a contact, publish its removal: ${publishing} with "eventType": "${standardCode(feed, 'gone')}".`
@@ -208,7 +211,9 @@ function howToPublish(method: string, path: string, basePath: string): string {
 function nothingAt(path: string, lookUp: LookUp, basePath: string, nearest: NearestPath): Refusal {
   const shorter = withoutEndSlashes(path)
   const isThere = shorter !== path && lookUp.allowOf(routedTarget(shorter, '')) !== undefined
-  const meant = isThere ? undefined : nearest(path)
+  const isBeforeId = lookUp.allowOf(routedTarget(`${shorter}/id`, '')) !== undefined
+  const nearestOne = isThere ? undefined : nearest(path)
+  const meant = nearestOne !== undefined && isBeforeId ? `${shorter}/{id}` : nearestOne
   const listed = `The operations are listed under ${basePath}/docs and ${basePath}/openapi.json.`
   const near = meant === undefined ? howToRead(path, basePath) : `Did you mean ${basePath}${meant}? `
   const detail = isThere

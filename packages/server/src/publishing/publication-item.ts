@@ -121,7 +121,10 @@ function barePayload(value: Readonly<Record<string, unknown>>, feed: FeedName): 
 }
 
 function notAMember(name: string): string {
-  const nearest = nearestName(name, allowed)
+  if (/^(?:events|items|records|properties|listings|contacts)$/i.test(name))
+    return 'Not a member of an event. Send several events as an array, without an object around it: [{"payload": {…}}, {"payload": {…}}].'
+  const isPayload = /^(?:data|body|event|property|listing|contact)$/i.test(name)
+  const nearest = isPayload ? 'payload' : nearestName(name, allowed)
   const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
   return `Not a member of an event.${meant} Allowed are ${allowed.join(', ')}.`
 }

@@ -2,6 +2,9 @@
 import { findSyntaxFault, invalidJson, textPositionOf } from '@property-events/protocol'
 
 const comma = 0x2c
+const colon = 0x3a
+const slash = 0x2f
+const hash = 0x23
 const closeBrace = 0x7d
 const closeBracket = 0x5d
 const openBrace = 0x7b
@@ -13,6 +16,7 @@ const curlyQuote = 0xe2
 export function syntaxRemedy(body: Uint8Array, offset: number, format: 'json' | 'ndjson'): string {
   const byte = body[offset]
   const before = body[lastBefore(body, offset)]
+  if (byte === undefined) return body.length === 0 ? '' : ' Close every bracket and quotation mark.'
   if (byte === openBrace && before === closeBrace) {
     return format === 'json'
       ? ' If each line is an event, send them as application/x-ndjson (curl: --data-binary, which keeps line breaks).'
@@ -23,13 +27,28 @@ export function syntaxRemedy(body: Uint8Array, offset: number, format: 'json' | 
       ? ' The body itself is in single quotes. On Windows, put it in double quotes, with \\" inside.'
       : ' Names and texts must be in double quotes.'
   }
-  if ((byte === closeBrace || byte === closeBracket) && before === comma)
-    return ' Remove the comma before it.'
+  if (byte === closeBrace || byte === closeBracket) return bracketRemedy(before)
+  if (byte === slash || byte === hash) return ' JSON has no comments: remove it.'
+  if (before === comma && byte >= 0x30 && byte <= 0x39)
+    return ' A number has no commas between its digits; names are in double quotes.'
   if (byte === curlyQuote) return ' Names and texts must be in straight double quotes.'
-  if (byte !== undefined && isLetter(byte)) {
+  if (isLetter(byte)) {
+    const word = Buffer.from(body.subarray(offset, offset + 200)).toString('latin1')
+    if (/^(?:NaN|Infinity|undefined)\b/.test(word))
+      return ' JSON has no such value: send a number in digits, or null if there is none.'
+    if (offset === 0 && /^[\w./-]+\.(?:json|ndjson|jsonl|txt)\s*$/.test(word))
+      return ' This is the name of a file: to send what is in it, put @ before the name (curl: --data-binary @FILE).'
     return ' Names and texts must be in double quotes; true, false and null are written in lower case.'
   }
   return ''
+}
+
+function bracketRemedy(before: number | undefined): string {
+  if (before === comma) return ' Remove the comma before it.'
+  if (before === colon) return ' The value before it is missing.'
+  return before === closeBrace || before === closeBracket
+    ? ' There is one bracket too many, or one of the other kind is missing.'
+    : ''
 }
 
 /** The index of the last byte before that is not a blank; -1: there is none. Looks at most 1,000 bytes back. */

@@ -167,10 +167,19 @@ export function readApiEventType(feed: FeedName, text: string): ViewName | Probl
   const allowed = Object.keys(feeds[feed].apiEventTypes)
   const letters = text.toLowerCase().replaceAll(/[ _-]/g, '')
   const nearest =
-    allowed.find((one) => letters !== '' && one.startsWith(letters)) ?? nearestName(letters, allowed)
+    allowed.find((one) => letters !== '' && one.startsWith(letters)) ??
+    categoryMeant(letters, allowed) ??
+    nearestName(letters, allowed)
   const meant = nearest === undefined ? listOfOther(feed, text) : ` Did you mean ${nearest}?`
   const message = `${quoteInput(text)} is not an event type of this feed; allowed: ${allowed.join(', ')}.${meant}`
   return { parameter: 'apiEventType', code: 'unknown_value', message }
+}
+
+/** For `rental`, `to let` or `for sale`. */
+function categoryMeant(letters: string, allowed: readonly string[]): string | undefined {
+  const [, lettings, sales] = /^(?:to)?(let|rent)|^(?:for)?(sale|buy)/.exec(letters) ?? []
+  const begins = lettings === undefined ? (sales === undefined ? undefined : 'sales') : 'lettings'
+  return begins === undefined ? undefined : allowed.find((one) => one.startsWith(begins))
 }
 
 /** Where the events are that another feed has under this name; after a blank. */
