@@ -23,8 +23,8 @@ const freshSessionMs = 300_000
 const useEveryMs = 60_000
 
 /** The same as for keys: a session that was ended on another node ends here within 2 s. */
-const knownMs = 1_000
-const knownLimit = 2_000
+const cacheMs = 1_000
+const cacheLimit = 2_000
 
 interface BegunSession {
   readonly session: ConsoleSession
@@ -58,7 +58,7 @@ interface ConsoleSessionsOptions {
   readonly report?: TaskReport
 }
 
-interface Known {
+interface CachedSession {
   readonly session: ConsoleSession
   readonly askedMs: number
 }
@@ -68,16 +68,16 @@ export function consoleSessions({
   clock,
   report = unreported,
 }: ConsoleSessionsOptions): ConsoleSessions {
-  const known = new BoundedMap<string, Known>(knownLimit)
+  const cache = new BoundedMap<string, CachedSession>(cacheLimit)
 
-  async function look(cookieHash: string): Promise<ConsoleSession | undefined> {
+  async function lookUp(cookieHash: string): Promise<ConsoleSession | undefined> {
     const nowMs = clock()
-    const before = known.get(cookieHash)
+    const before = cache.get(cookieHash)
     const ageMs = nowMs - (before?.askedMs ?? 0)
-    if (before !== undefined && ageMs >= 0 && ageMs < knownMs) return lasting(before.session, nowMs)
+    if (before !== undefined && ageMs >= 0 && ageMs < cacheMs) return lasting(before.session, nowMs)
     const found = await store.find(cookieHash)
-    if (found === undefined) known.delete(cookieHash)
-    else known.set(cookieHash, { session: found, askedMs: nowMs })
+    if (found === undefined) cache.delete(cookieHash)
+    else cache.set(cookieHash, { session: found, askedMs: nowMs })
     return found && lasting(found, nowMs)
   }
 
@@ -85,8 +85,8 @@ export function consoleSessions({
     const usedMs = clock()
     if (usedMs - session.usedMs < useEveryMs) return
     const { cookieHash } = session
-    const askedMs = known.get(cookieHash)?.askedMs ?? usedMs
-    known.set(cookieHash, { session: { ...session, usedMs }, askedMs })
+    const askedMs = cache.get(cookieHash)?.askedMs ?? usedMs
+    cache.set(cookieHash, { session: { ...session, usedMs }, askedMs })
     // If the store has no room for the note, the session still works.
     await reported(report, 'use_session', store.use(cookieHash, usedMs))
   }
@@ -111,14 +111,14 @@ export function consoleSessions({
     },
 
     async find(cookie, half) {
-      const session = await look(hashOf(cookie))
+      const session = await lookUp(hashOf(cookie))
       if (session === undefined || !isSame(session.halfHash, hashOf(half))) return undefined
       await use(session)
       return session
     },
 
     async isOpen({ cookieHash }) {
-      const session = await look(cookieHash)
+      const session = await lookUp(cookieHash)
       if (session !== undefined) await use(session)
       return session !== undefined
     },
@@ -129,7 +129,7 @@ export function consoleSessions({
 
     async end({ cookieHash }) {
       await store.end(cookieHash)
-      known.delete(cookieHash)
+      cache.delete(cookieHash)
     },
   }
 }

@@ -8,20 +8,20 @@ interface Finding {
   readonly version: string
 }
 
-interface KnownVersion {
+interface CachedVersion {
   readonly version: string
   readonly askedMs: number
 }
 
 /** Keys in use at once; about 1 kB each. */
-const knownLimit = 20_000
+const cacheLimit = 20_000
 /** Ids that do not exist are kept apart, so that guessing cannot push good keys out. */
 const missingLimit = 2_000
 
 export interface KeyFinder {
   find(keyId: string): Promise<FoundKey | undefined>
   /** The answer of `find` if it needs no query, else `undefined`. It is the same object while nothing changes. */
-  known(keyId: string): FoundKey | undefined
+  cached(keyId: string): FoundKey | undefined
 }
 
 /**
@@ -35,11 +35,11 @@ export function cachedFinder(
   clock: () => number,
   cacheMs: number,
 ): KeyFinder {
-  const known = new BoundedMap<string, Finding>(knownLimit)
+  const cache = new BoundedMap<string, Finding>(cacheLimit)
   const missing = new BoundedMap<string, Finding>(missingLimit)
   const reading = sharedReads<FoundKey | undefined>()
   const versionReading = sharedReads<string>()
-  let current: KnownVersion | undefined
+  let current: CachedVersion | undefined
 
   // If the clock is set back, answers must not live longer.
   const isFresh = (askedMs: number, nowMs: number) => nowMs >= askedMs && nowMs - askedMs < cacheMs
@@ -63,16 +63,16 @@ export function cachedFinder(
 
   async function read(keyId: string, askedMs: number): Promise<FoundKey | undefined> {
     const version = await currentVersion(askedMs)
-    const before = known.get(keyId) ?? missing.get(keyId)
+    const before = cache.get(keyId) ?? missing.get(keyId)
     if (before?.version === version) return before.found
     const found = await keys.findKey(keyId)
     const finding = { found, askedMs, version }
     if (found === undefined) {
-      known.delete(keyId)
+      cache.delete(keyId)
       missing.set(keyId, finding)
     } else {
       missing.delete(keyId)
-      known.set(keyId, finding)
+      cache.set(keyId, finding)
     }
     return found
   }
@@ -80,7 +80,7 @@ export function cachedFinder(
   return {
     async find(keyId) {
       const nowMs = clock()
-      const finding = known.get(keyId) ?? missing.get(keyId)
+      const finding = cache.get(keyId) ?? missing.get(keyId)
       if (finding !== undefined && isCurrent(finding, nowMs)) return finding.found
       return reading(
         keyId,
@@ -89,8 +89,8 @@ export function cachedFinder(
         () => read(keyId, nowMs),
       )
     },
-    known(keyId) {
-      const finding = known.get(keyId)
+    cached(keyId) {
+      const finding = cache.get(keyId)
       return finding !== undefined && isCurrent(finding, clock()) ? finding.found : undefined
     },
   }

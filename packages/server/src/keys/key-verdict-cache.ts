@@ -12,7 +12,7 @@ interface CachedVerdict<Verdict> {
 }
 
 /** Keys in use at once. */
-const knownLimit = 20_000
+const cacheLimit = 20_000
 
 /** `endOf`: until when a verdict holds if the store's answer stays the same. The returned function rejects when the store does. */
 export function keyVerdictCache<Verdict>(
@@ -21,7 +21,7 @@ export function keyVerdictCache<Verdict>(
   verdictOf: (found: FoundKey | undefined, nowMs: number) => Verdict,
   endOf: (found: FoundKey | undefined, nowMs: number) => number,
 ): (keyId: string) => Promise<Verdict> {
-  const verdicts = new BoundedMap<string, CachedVerdict<Verdict>>(knownLimit)
+  const verdicts = new BoundedMap<string, CachedVerdict<Verdict>>(cacheLimit)
   return async (keyId) => {
     const found = await finder.find(keyId)
     const nowMs = clock()

@@ -153,7 +153,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     verifyKnown(text) {
       const digest = digestOf(text)
       const entry = proven.get(digest)
-      if (entry === undefined || finder.known(entry.key.keyId) !== entry.found) return undefined
+      if (entry === undefined || finder.cached(entry.key.keyId) !== entry.found) return undefined
       const nowMs = clock()
       if (nowMs >= entry.untilMs || keyState(entry.found, entry.key, nowMs) !== 'valid') return undefined
       uses.record(entry.key.keyId, nowMs)

@@ -24,16 +24,16 @@ const eventsAtOnce = 100
 /** For one reader whose next events are not kept: at 4.5 kB per event, what 64 KiB hold. */
 const storedAtOnce = 14
 
-/** `feeds`: all followed feeds. `keptBytes`: for the events of all of them together. */
+/** `feeds`: all followed feeds. `bufferBytes`: for the events of all of them together. */
 export function broadcastBuffers(
   events: Pick<EventStore, 'readAfter'>,
   feeds: () => Iterable<FollowedFeed>,
-  keptBytes: number,
+  bufferBytes: number,
 ): BroadcastBuffers {
   function makeRoom(): void {
     for (;;) {
       const tapes = [...feeds()].flatMap((feed) => [...feed.tapes.values()])
-      if (tapes.reduce((sum, { bytes }) => sum + bytes, 0) <= keptBytes) return
+      if (tapes.reduce((sum, { bytes }) => sum + bytes, 0) <= bufferBytes) return
       const largest = tapes.reduce((most, tape) => (tape.bytes > most.bytes ? tape : most))
       // Drops the older half: looking for the largest after each event would take longer than reading some of them again.
       for (let left = largest.bytes / 2; left > 0;) left -= largest.dropOldest()

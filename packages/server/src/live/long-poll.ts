@@ -13,10 +13,10 @@ import type { Refusal } from '../http/problem/problem.ts'
 import { preferredCoding } from '../http/requests/accept.ts'
 import { refusalNow, watchRight } from '../keys/access/still-granted.ts'
 import { ownBody } from '../http/answer-body.ts'
-import { readKept } from './kept-run.ts'
-import type { KeptRun } from './kept-run.ts'
+import { readSharedRun } from './shared-run.ts'
+import type { SharedRun } from './shared-run.ts'
 import { answerRun, runAnswer } from '../reading/routes/answers.ts'
-import type { RunAsked, RunContext } from '../reading/routes/answers.ts'
+import type { RunRequest, RunContext } from '../reading/routes/answers.ts'
 import type { ReadsInProgress } from '../http/reads-in-progress.ts'
 import type { RightsContext } from '../keys/access/still-granted.ts'
 import type { DisclosureLog } from '../privacy/disclosure/disclosure-log.ts'
@@ -43,7 +43,7 @@ const headers = { 'content-type': 'application/json', 'cache-control': 'no-store
  */
 export async function waitForRun(
   context: LongPollContext,
-  asked: RunAsked,
+  asked: RunRequest,
   query: RunQuery,
   waitMs: number,
 ): Promise<Outcome> {
@@ -64,7 +64,7 @@ export async function waitForRun(
 
 async function whileWaiting(
   context: LongPollContext,
-  asked: RunAsked,
+  asked: RunRequest,
   query: RunQuery,
   follower: FeedFollower,
   { untilMs, over }: { readonly untilMs: number; readonly over: EndSignal },
@@ -80,9 +80,9 @@ async function whileWaiting(
       head !== 'unread' &&
       head.epoch === seen.epoch
     let found: EventRun
-    let kept: KeptRun | undefined
+    let kept: SharedRun | undefined
     if (isContinued) {
-      const reading = readKept(context, asked, follower, head, { ...query, after })
+      const reading = readSharedRun(context, asked, follower, head, { ...query, after })
       if (reading instanceof Promise) context.reads.add(reading)
       kept = reading instanceof Promise ? await reading : reading
       found = kept.run
@@ -114,7 +114,7 @@ async function whileWaiting(
  * second in any case, so the store has nothing to add.
  */
 function knownHead(
-  { request }: RunAsked,
+  { request }: RunRequest,
   { known }: FeedFollower,
   { after, epoch }: RunQuery,
 ): Head | undefined {
@@ -133,7 +133,7 @@ function storedRun({ events }: LongPollContext, query: RunQuery) {
   })
 }
 
-async function answerOf(context: LongPollContext, asked: RunAsked, run: EventRun): Promise<Outcome> {
+async function answerOf(context: LongPollContext, asked: RunRequest, run: EventRun): Promise<Outcome> {
   const { sent, ...answer } = await runAnswer(context, asked, run)
   // Noted here, because an erasure waits for reads, and not for waiting requests.
   if (sent !== undefined) context.ledger.note(asked.access.keyId ?? '', sent)
@@ -143,8 +143,8 @@ async function answerOf(context: LongPollContext, asked: RunAsked, run: EventRun
 /** The same bytes for all readers that asked the same. */
 function keptAnswer(
   context: LongPollContext,
-  { request, access, delivered }: RunAsked,
-  { run, sent, committedMs, body }: KeptRun,
+  { request, access, delivered }: RunRequest,
+  { run, sent, committedMs, body }: SharedRun,
 ): Answer | Promise<Answer> {
   if (sent !== undefined) context.ledger.note(access.keyId ?? '', sent)
   const isCompressed = preferredCoding(request.header('accept-encoding')) !== 'identity'

@@ -48,36 +48,36 @@ interface SharedPieces<Piece> {
  * Readers of one event are woken together, so a tenth of a second is enough. A later reader makes its own piece. Erased payloads do not stay
  * here longer either.
  */
-const keptMs = 100
+const cacheMs = 100
 /** When this is full, each further reader makes its own piece. */
-const mostKeptBytes = 8 * 2 ** 20
+const cacheBytes = 8 * 2 ** 20
 
-interface Kept<Piece> {
+interface CachedPiece<Piece> {
   readonly by: readonly unknown[]
   readonly piece: Piece
 }
 
 /** Shares what is made from the same events between readers that are woken together: the first reader makes it, the others reuse it. */
 export function sharedPieces<Piece>(bytesOf: (piece: Piece) => number): SharedPieces<Piece> {
-  let kept = new Map<readonly StoredEvent[], Kept<Piece>[]>()
+  let cache = new Map<readonly StoredEvent[], CachedPiece<Piece>[]>()
   let bytes = 0
 
   function clear(): void {
-    kept = new Map()
+    cache = new Map()
     bytes = 0
   }
 
   return {
     of(events, by, make) {
-      const ofEvents = kept.get(events)
-      const known = ofEvents?.find((one) => by.every((value, index) => one.by[index] === value))
-      if (known !== undefined) return known.piece
+      const ofEvents = cache.get(events)
+      const cached = ofEvents?.find((one) => by.every((value, index) => one.by[index] === value))
+      if (cached !== undefined) return cached.piece
       const piece = make()
       const length = bytesOf(piece)
-      if (bytes + length > mostKeptBytes) return piece
-      if (kept.size === 0) setTimeout(clear, keptMs).unref()
+      if (bytes + length > cacheBytes) return piece
+      if (cache.size === 0) setTimeout(clear, cacheMs).unref()
       bytes += length
-      if (ofEvents === undefined) kept.set(events, [{ by, piece }])
+      if (ofEvents === undefined) cache.set(events, [{ by, piece }])
       else ofEvents.push({ by, piece })
       return piece
     },

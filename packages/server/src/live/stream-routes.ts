@@ -32,7 +32,7 @@ import {
 import { success } from '../http/problem/problem.ts'
 import { lastIdHeader, lastIdPattern, readStreamQuery, streamStart } from './stream-parameters.ts'
 import type { StreamQuery, StreamStart } from './stream-parameters.ts'
-import { committedMs } from './kept-run.ts'
+import { committedMs } from './shared-run.ts'
 import { watchRight } from '../keys/access/still-granted.ts'
 import { sendEventStream } from './event-stream.ts'
 import type { StreamParts, StreamReading } from './event-stream.ts'
@@ -93,7 +93,7 @@ export function streamEvents(context: Context, feedName: FeedName): Operation {
   }
 }
 
-interface StreamAsked {
+interface StreamRequest {
   readonly request: Request
   readonly access: Access
   readonly key: FeedKey
@@ -101,7 +101,7 @@ interface StreamAsked {
 
 async function openStream(
   context: Context,
-  asked: StreamAsked,
+  asked: StreamRequest,
   query: StreamQuery,
   start: StreamStart,
 ): Promise<Outcome> {
@@ -178,7 +178,7 @@ const shared = sharedPieces<SharedReading>(({ piece }) => piece?.chunk.byteLengt
 
 function partsOf(
   context: Context,
-  { request, access, key }: StreamAsked,
+  { request, access, key }: StreamRequest,
   { follower, over, head, view, types, after }: StreamPlace,
 ): StreamParts {
   const { limits, metrics, ledger, reads, readCounts } = context

@@ -42,20 +42,20 @@ interface LiveTailOptions {
   readonly events: Pick<EventStore, 'heads' | 'readAfter' | 'watch'>
   readonly report: TaskReport
   /** Bytes of events that are kept for readers. Default: 16 MiB. */
-  readonly keptBytes?: number
+  readonly bufferBytes?: number
   /** Notices of changes may be lost, so it also looks by itself this often. Default: 1 s. */
   readonly checkEveryMs?: number
   /** How long a feed is followed after its last reader has gone, because a long-polling reader comes back with its next request. Default: 2 s. */
   readonly lingerMs?: number
 }
 
-const defaultKeptBytes = 16 * 2 ** 20
+const defaultBufferBytes = 16 * 2 ** 20
 
 export function createLiveTail(options: LiveTailOptions): LiveTail {
-  const { events, report, keptBytes = defaultKeptBytes, checkEveryMs = 1_000, lingerMs = 2_000 } = options
+  const { events, report, bufferBytes = defaultBufferBytes, checkEveryMs = 1_000, lingerMs = 2_000 } = options
   const feeds = new Map<string, FollowedFeed>()
   const poller = headPoller(events, report)
-  const tapes = broadcastBuffers(events, () => feeds.values(), keptBytes)
+  const tapes = broadcastBuffers(events, () => feeds.values(), bufferBytes)
   const read: ReadBuffer = (feed, ...asked) => tapes.read(feed, ...asked)
   let stopWatching: (() => void) | undefined
 

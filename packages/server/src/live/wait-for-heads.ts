@@ -20,7 +20,7 @@ export interface HeadsWaitContext extends HeadsContext, RightsContext {
 /** Such an answer is valid for one moment only. */
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
-interface HeadsAsked {
+interface HeadsRequest {
   readonly request: Request
   readonly access: Access
 }
@@ -31,7 +31,7 @@ interface HeadsAsked {
  */
 export async function waitForHeads(
   context: HeadsWaitContext,
-  asked: HeadsAsked,
+  asked: HeadsRequest,
   since: string | undefined,
   waitMs: number,
 ): Promise<Outcome> {
@@ -46,7 +46,7 @@ export async function waitForHeads(
 
 async function whileWaiting(
   context: HeadsWaitContext,
-  { request, access }: HeadsAsked,
+  { request, access }: HeadsRequest,
   since: string | undefined,
   untilMs: number,
 ): Promise<Outcome> {

@@ -7,7 +7,7 @@ import type { ServiceLimits } from '../http/limits.ts'
 import type { Bucket, TokenBuckets } from '../http/rate-limit/token-bucket.ts'
 
 /** As many as can wait: the name of each is hashed once. */
-const keptKeys = 2_000
+const cacheLimit = 2_000
 
 export interface WaitingReaders {
   /**
@@ -22,7 +22,7 @@ export function createWaitingReaders(
   buckets: TokenBuckets,
   counts: NodeCounts = nodeCounts(),
 ): WaitingReaders {
-  const ofKeys = new BoundedMap<string, Bucket>(keptKeys)
+  const ofKeys = new BoundedMap<string, Bucket>(cacheLimit)
   const bucketOf = (keyId: string): Bucket => {
     const known = ofKeys.get(keyId)
     if (known !== undefined) return known

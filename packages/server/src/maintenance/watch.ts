@@ -33,14 +33,14 @@ export function watchMaintenance(
     clock = () => performance.now(),
   }: MaintenanceWatchOptions = {},
 ): MaintenanceWatch {
-  let known: Reading | undefined
+  let latest: Reading | undefined
   let asking: { readonly askedMs: number; readonly answer: Promise<Maintenance | undefined> } | undefined
 
   async function ask(askedMs: number): Promise<Maintenance | undefined> {
     const maintenance = await storage.maintenance()
-    if (known !== undefined && known.askedMs > askedMs) return known.maintenance
-    const before = known?.maintenance
-    known = { askedMs, maintenance }
+    if (latest !== undefined && latest.askedMs > askedMs) return latest.maintenance
+    const before = latest?.maintenance
+    latest = { askedMs, maintenance }
     if ((before === undefined) !== (maintenance === undefined)) onChange(maintenance)
     return maintenance
   }
@@ -48,7 +48,7 @@ export function watchMaintenance(
   return {
     now() {
       const nowMs = clock()
-      if (known !== undefined && nowMs - known.askedMs < freshMs) return known.maintenance
+      if (latest !== undefined && nowMs - latest.askedMs < freshMs) return latest.maintenance
       if (asking !== undefined && nowMs - asking.askedMs < freshMs) return asking.answer
       const answer = ask(nowMs)
       const own = { askedMs: nowMs, answer }

@@ -14,21 +14,21 @@ export interface LastPublished {
 }
 
 /** Reading the counters of 20,000 feeds takes some 30 ms, and nobody notices an order that is a few seconds old. */
-const keptMs = 5_000
+const cacheMs = 5_000
 
 /** `clock`: milliseconds, never set back. */
 export function lastPublished(events: Pick<EventStore, 'counts'>, clock: () => number): LastPublished {
-  let kept: { readonly untilMs: number; readonly sorted: Promise<readonly PublishedTenant[]> } | undefined
+  let cached: { readonly untilMs: number; readonly sorted: Promise<readonly PublishedTenant[]> } | undefined
   return {
     sorted() {
       const nowMs = clock()
-      if (kept !== undefined && nowMs < kept.untilMs) return kept.sorted
+      if (cached !== undefined && nowMs < cached.untilMs) return cached.sorted
       const sorted = readSorted(events)
-      const reading = { untilMs: nowMs + keptMs, sorted }
-      kept = reading
+      const reading = { untilMs: nowMs + cacheMs, sorted }
+      cached = reading
       // Requests that wait for this reading get its failure; later requests read again.
       sorted.catch(() => {
-        if (kept === reading) kept = undefined
+        if (cached === reading) cached = undefined
       })
       return sorted
     },

@@ -5,13 +5,13 @@ import type { ViewName } from '@property-events/protocol'
 import type { Access } from '../http/access.ts'
 
 /** The branches of a grant stay one object until the key changes, so their hash is computed once. */
-const known = new WeakMap<readonly string[], Map<ViewName, FeedView>>()
+const viewCache = new WeakMap<readonly string[], Map<ViewName, FeedView>>()
 
 /** The events of the request's tenant that the key may see, for the requested `view`. */
 export function feedViewOf({ branches }: Pick<Access, 'branches'>, view: ViewName): FeedView {
   if (branches === undefined) return view
-  const views = known.get(branches) ?? new Map<ViewName, FeedView>()
-  known.set(branches, views)
+  const views = viewCache.get(branches) ?? new Map<ViewName, FeedView>()
+  viewCache.set(branches, views)
   const made = views.get(view) ?? branchViewName(branches, view)
   views.set(view, made)
   return made

@@ -36,7 +36,7 @@ const sharedForMs = 100
 const feedLimit = 20_000
 
 /** A query of the store, and its answer, which may be under way. */
-interface Asked {
+interface RangeQuery {
   readonly answer: Promise<Located | undefined>
   /** Set when the answer is there. */
   located: Located | undefined
@@ -46,7 +46,7 @@ interface Asked {
 }
 
 /** The last query for each whole view; `head` is the last that was answered, for a view or for a window. */
-type FeedQuestions = Map<FeedView | 'head', Asked>
+type FeedQuestions = Map<FeedView | 'head', RangeQuery>
 
 export function createPageRangeCache(
   events: Pick<EventStore, 'locate' | 'changeCount'>,
@@ -58,33 +58,33 @@ export function createPageRangeCache(
   } as const
   const bounds = createWindowBoundsCache()
 
-  const lastAsked = ({ feed, tenantId }: FeedKey, name: FeedView | 'head'): Asked | undefined =>
+  const lastQuery = ({ feed, tenantId }: FeedKey, name: FeedView | 'head'): RangeQuery | undefined =>
     feeds[feed].get(tenantId)?.get(name)
 
   /** The last query, if nothing has changed since. */
-  function stillTrue(key: FeedKey, name: FeedView | 'head'): Asked | undefined {
-    const asked = lastAsked(key, name)
-    if (asked === undefined) return undefined
-    const validForMs = asked.located === undefined ? sharedForMs : believedForMs
-    if (now() - asked.askedMs > validForMs) return undefined
-    return asked.changeCount === events.changeCount(key) ? asked : undefined
+  function stillTrue(key: FeedKey, name: FeedView | 'head'): RangeQuery | undefined {
+    const last = lastQuery(key, name)
+    if (last === undefined) return undefined
+    const validForMs = last.located === undefined ? sharedForMs : believedForMs
+    if (now() - last.askedMs > validForMs) return undefined
+    return last.changeCount === events.changeCount(key) ? last : undefined
   }
 
-  function ask(query: LocateQuery): Promise<Located | undefined> {
-    const { key, view } = query
+  function ask(locate: LocateQuery): Promise<Located | undefined> {
+    const { key, view } = locate
     const questions: FeedQuestions = feeds[key.feed].get(key.tenantId) ?? new Map()
     const [askedMs, changeCount] = [now(), events.changeCount(key)]
-    const answer = events.locate(query)
-    const asked: Asked = { answer, located: undefined, askedMs, changeCount }
+    const answer = events.locate(locate)
+    const query: RangeQuery = { answer, located: undefined, askedMs, changeCount }
     feeds[key.feed].set(key.tenantId, questions)
-    if (isWhole(query)) questions.set(view, asked)
+    if (isWhole(locate)) questions.set(view, query)
     const note = (located: Located | undefined): void => {
       if (located !== undefined) {
-        asked.located = located
-        questions.set('head', asked)
-        bounds.note(query, located)
+        query.located = located
+        questions.set('head', query)
+        bounds.note(locate, located)
         // A failed query is forgotten: the next request makes a new one.
-      } else if (questions.get(view) === asked) questions.delete(view)
+      } else if (questions.get(view) === query) questions.delete(view)
     }
     answer.then(note, () => note(undefined))
     return answer
@@ -99,7 +99,7 @@ export function createPageRangeCache(
     const { key, view } = query
     if (isWhole(query)) return stillTrue(key, view)?.answer ?? ask(query)
     // Where its bounds are known, only the head is asked for, which other requests share.
-    if (windowOf(query, lastAsked(key, 'head')?.located?.head) === undefined) return ask(query)
+    if (windowOf(query, lastQuery(key, 'head')?.located?.head) === undefined) return ask(query)
     const whole = await locate({ key, view: 'all' })
     return windowOf(query, whole?.head) ?? ask(query)
   }

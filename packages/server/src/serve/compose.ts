@@ -90,7 +90,7 @@ export async function composeService(
   const verifier = createKeyVerifier({ keys, peppers, clock, testKeys, report: outages })
   const publishing = publishingOf(options, limits, outages)
   const reading = readingOf(options, clock, { inFlight, outages })
-  const seen = seenBy(options, limits)
+  const seen = readsOf(options, limits)
   const usageCounts = countUsage(storage.usage, options.clock)
   const rates = ratesOf(options, limits, { node, counts })
   const door = consoleDoor({ ...options, clock, trustedProxies, verifier, report: outages })
@@ -198,7 +198,7 @@ function readingOf(
 const dayMs = 86_400_000
 
 /** Answers who has seen what. This node's notes are added first, so that they are in the answer. */
-function seenBy({ storage, clock = Date.now }: ServiceParts, { resultDays }: ServiceLimits) {
+function readsOf({ storage, clock = Date.now }: ServiceParts, { resultDays }: ServiceLimits) {
   const readCounts = createReadCounts(storage.consumers, { clock, resultDays })
   const afterAdding = async <T>(ask: () => Promise<T>): Promise<T> => {
     // If that fails, the answer has what was stored before.

@@ -5,7 +5,7 @@
 import { StorageFailure } from './storage-errors.ts'
 
 /** What has not been added, and why. */
-interface LeftOver<Row> {
+interface Remainder<Row> {
   readonly rows: readonly Row[]
   readonly failure: unknown
 }
@@ -19,7 +19,7 @@ export async function addInParts<Row>(
   perStatement: number,
   add: (some: readonly Row[]) => Promise<void>,
   rest: () => Promise<void>,
-): Promise<LeftOver<Row> | undefined> {
+): Promise<Remainder<Row> | undefined> {
   const left: Row[] = []
   let failures = 0
   let failure: unknown

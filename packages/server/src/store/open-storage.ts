@@ -5,7 +5,7 @@ import { memberText } from '@property-events/protocol'
 import type { SharedClock } from '../runtime/clock.ts'
 import type { PostgresOptions } from './postgres/engine.ts'
 import type { DatabaseInspection } from './postgres/inspect-database.ts'
-import type { WantedSettings } from './settings.ts'
+import type { RequestedSettings } from './settings.ts'
 import { openSqlite } from './sqlite/engine.ts'
 import type { SqliteOptions } from './sqlite/engine.ts'
 import type { StorageEngine } from './storage.ts'
@@ -22,7 +22,7 @@ export { backUpStore } from './sqlite/backup.ts'
 export { makeFolder, takeFileLock } from '../sql/sqlite/file-lock.ts'
 export type { FileLock } from '../sql/sqlite/file-lock.ts'
 
-export type OpenStorageOptions = (SqliteOptions | PostgresOptions) & WantedSettings & CommonOptions
+export type OpenStorageOptions = (SqliteOptions | PostgresOptions) & RequestedSettings & CommonOptions
 
 interface CommonOptions {
   /** Creates the store if there is none. Otherwise a missing one is refused with `not_a_store`. */

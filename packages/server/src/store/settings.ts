@@ -4,7 +4,7 @@ import { StorageRefusal } from '../sql/storage-errors.ts'
 import type { StoreSettings } from './storage.ts'
 
 /** `undefined` accepts the recorded value. A new store without a catalogue is refused; its numbers begin at 1 by default. */
-export interface WantedSettings {
+export interface RequestedSettings {
   readonly catalogue?: EventTypeCatalogue | undefined
   readonly startSequence?: number | undefined
 }
@@ -13,7 +13,10 @@ export interface WantedSettings {
 export type NewSettings = Omit<StoreSettings, 'storeId'>
 
 /** Why a store with `recorded` settings is unsuitable for this caller, if it is. */
-export function settingsRefusal(recorded: StoreSettings, wanted: WantedSettings): StorageRefusal | undefined {
+export function settingsRefusal(
+  recorded: StoreSettings,
+  wanted: RequestedSettings,
+): StorageRefusal | undefined {
   const { catalogue, startSequence } = wanted
   if (catalogue !== undefined && catalogueText(catalogue) !== catalogueText(recorded.catalogue)) {
     return new StorageRefusal(

@@ -34,7 +34,7 @@ export async function* importTenantLines(
   actor: Actor,
 ): AsyncGenerator<readonly ImportedLine[]> {
   for (let from = 0; from < lines.length; from += tenantsPerCommit) {
-    const wanted = await wantedOf(make, lines.slice(from, from + tenantsPerCommit))
+    const wanted = await newKeysOf(make, lines.slice(from, from + tenantsPerCommit))
     const outcomes = await tenants.importTenants(
       wanted.map(({ imported }) => imported),
       actor,
@@ -46,14 +46,14 @@ export async function* importTenantLines(
   }
 }
 
-interface Wanted {
+interface NewTenantKeys {
   readonly line: TenantLine
   readonly imported: ImportedTenant
   /** The texts of the tenant's keys, in their order. */
   readonly texts: readonly string[]
 }
 
-async function wantedOf(make: MakeKeys, lines: readonly TenantLine[]): Promise<readonly Wanted[]> {
+async function newKeysOf(make: MakeKeys, lines: readonly TenantLine[]): Promise<readonly NewTenantKeys[]> {
   const createdMs = Date.now()
   const tenants = lines.map((line) => ({ line, tenantId: randomUUID() }))
   const made = await make(
@@ -78,7 +78,7 @@ async function wantedOf(make: MakeKeys, lines: readonly TenantLine[]): Promise<r
   })
 }
 
-function lineOf({ line, imported, texts }: Wanted, outcome: ImportTenantOutcome): ImportedLine {
+function lineOf({ line, imported, texts }: NewTenantKeys, outcome: ImportTenantOutcome): ImportedLine {
   if (outcome.kind === 'created') {
     const keys = imported.keys.map(({ keyId, label }, index) => ({ keyId, label, text: texts[index] ?? '' }))
     return { line, outcome, tenantId: imported.tenant.tenantId, keys }

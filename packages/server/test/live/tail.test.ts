@@ -204,7 +204,7 @@ describe('the tail of a feed', () => {
 
   it('keeps a limited number of bytes of all views together, and reads again what it dropped (W5)', async () => {
     const store = feedStore()
-    const tail = createLiveTail({ ...byHintsAlone, events: store.events, keptBytes: 1_000 })
+    const tail = createLiveTail({ ...byHintsAlone, events: store.events, bufferBytes: 1_000 })
     const follower = tail.follow(key)
     const first = await headOf(follower)
     await follower.read('all', first.sequenceNumber, 65_536)

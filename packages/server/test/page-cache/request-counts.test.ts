@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { createRequestCounts } from '../../src/reading/page-cache/segments/kept-segments.ts'
+import { createRequestCounts } from '../../src/reading/page-cache/segments/segment-cache.ts'
 import type { SegmentId } from '../../src/reading/page-cache/segments/segment-id.ts'
 
 const series = '5b0b3a3e-5c1f-4d0e-9d7e-0f6a3c1b2d4e/property UFl31oevV3/0 all'

@@ -6,7 +6,7 @@ import type { PooledBuffer } from '../../src/reading/page-cache/page-buffer-pool
 import type { SegmentId } from '../../src/reading/page-cache/segments/segment-id.ts'
 import { createSegmentMemory } from '../../src/reading/page-cache/segments/segment-memory.ts'
 import type { Lease } from '../../src/reading/page-cache/segments/segment-memory.ts'
-import type { SegmentFacts } from '../../src/reading/page-cache/segments/kept-segments.ts'
+import type { SegmentFacts } from '../../src/reading/page-cache/segments/segment-cache.ts'
 
 const MiB = 2 ** 20
 

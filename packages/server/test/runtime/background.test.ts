@@ -17,7 +17,7 @@ import { announceNode, loneNode } from '../../src/nodes/announce-node.ts'
 import { consoleSessions } from '../../src/console/sign-in.ts'
 import { keyIdCache } from '../../src/keys/key-id-cache.ts'
 import { createUseLog } from '../../src/keys/use-log.ts'
-import { askedOnce } from '../../src/serve/metrics/store-metrics.ts'
+import { sharedAnswer } from '../../src/serve/metrics/store-metrics.ts'
 import { timeReservation } from '../../src/events/time-reservation.ts'
 import { until } from '../support/until.ts'
 import { temporaryStore } from '../support/temporary-store.ts'
@@ -155,7 +155,7 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     reservation.stop()
   },
   async measure_store(report) {
-    const ask = askedOnce(once(7), report)
+    const ask = sharedAnswer(once(7), report)
     assert.equal(await ask(), undefined)
     assert.equal(await ask(), 7)
   },

@@ -36,7 +36,7 @@ export interface KeyLimits {
 }
 
 /** Keys in use at the same time; some 300 bytes each. */
-const keptKeys = 20_000
+const cacheLimit = 20_000
 
 /** By default, all keys of a tenant together may make as many requests as this many keys at their full rate. */
 const keysPerTenant = 5
@@ -55,17 +55,17 @@ function tenantLimits({
 }
 
 /** The limits of keys that were used recently, so that their names are hashed once. */
-function keptLimits(limits: Pick<ServiceLimits, 'requests' | 'tenantRequests'>, buckets: TokenBuckets) {
+function keyLimitCache(limits: Pick<ServiceLimits, 'requests' | 'tenantRequests'>, buckets: TokenBuckets) {
   const ofTenants = tenantLimits(limits)
-  const kept = new BoundedMap<string, KeyLimit>(keptKeys)
+  const cache = new BoundedMap<string, KeyLimit>(cacheLimit)
 
   function limitOf({ keyId, rate }: LimitedKey): KeyLimit {
     const wanted = rate ?? limits.requests
-    const known = kept.get(keyId)
+    const known = cache.get(keyId)
     const hasOwnRate = rate !== undefined
     if (known?.hasOwnRate === hasOwnRate && isSame(known.own.limits, wanted)) return known
     const limit = { own: buckets.of(keyId, wanted), hasOwnRate, tenant: undefined }
-    kept.set(keyId, limit)
+    cache.set(keyId, limit)
     return limit
   }
 
@@ -85,7 +85,7 @@ export function keyLimits(
   buckets: TokenBuckets,
 ): KeyLimits {
   const mostAtOnce = limits.requestsAtOncePerKey
-  const { limitOf, tenantBucket } = keptLimits(limits, buckets)
+  const { limitOf, tenantBucket } = keyLimitCache(limits, buckets)
 
   return {
     admit(exchange, key) {

@@ -11,18 +11,18 @@ interface Preference {
 const maxPreferences = 100
 
 /** Clients send the same few headers again and again; reading one takes 1 to 2 µs. */
-const knownLimit = 100
+const cacheLimit = 100
 const longestKept = 200
 
 /** Remembers the results for the most recent headers. */
 function remembered<Value>(read: (header: string) => Value): (header: string) => Value {
-  const known = new Map<string, Value>()
+  const cache = new Map<string, Value>()
   return (header) => {
-    const found = known.get(header)
+    const found = cache.get(header)
     if (found !== undefined || header.length > longestKept) return found ?? read(header)
-    if (known.size >= knownLimit) known.clear()
+    if (cache.size >= cacheLimit) cache.clear()
     const value = read(header)
-    known.set(header, value)
+    cache.set(header, value)
     return value
   }
 }

@@ -66,7 +66,7 @@ export function getExposure(context: Context): Operation {
     prepare(target) {
       const [keyId = ''] = target.params
       if (!isKeyId(keyId)) return () => noKey
-      const asked = readAsked(target, context)
+      const asked = readExposureQuery(target, context)
       if ('kind' in asked) return () => asked
       return async (_request, { tenantId = '', keyId: ownId = '' }) => {
         // Read here and not in the preparation, which a connection keeps for its next request at another time.
@@ -96,14 +96,17 @@ const windowReversed = refused({
   errors: [{ parameter: 'to', code: 'before_from', message: '`to` must be later than `from`.' }],
 })
 
-interface Asked {
+interface ExposureQuery {
   readonly fromMs: number
   /** `undefined` means now. */
   readonly toMs: number | undefined
   readonly after: DisclosureCursor | undefined
 }
 
-function readAsked({ query }: OperationTarget, { limits: { maxParameters } }: Context): Asked | Refused {
+function readExposureQuery(
+  { query }: OperationTarget,
+  { limits: { maxParameters } }: Context,
+): ExposureQuery | Refused {
   const reading = readQuery(query, { names, style: 'own', maxParameters })
   const errors: ProblemError[] = [...reading.errors]
   const [fromMs = 0, toMs] = [

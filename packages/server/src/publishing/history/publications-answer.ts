@@ -35,7 +35,7 @@ export const publicationSchemas = {
 const minuteMs = 60_000
 
 /** Which publications a request asks for. `undefined`: all that are kept, up to now. */
-interface AskedPublications {
+interface PublicationsQuery {
   readonly fromMinute: number | undefined
   readonly toMinute: number | undefined
   readonly after: MinuteCursor | undefined
@@ -45,7 +45,7 @@ interface AskedPublications {
 export function readPublicationParameters(
   values: ReadonlyMap<string, string>,
   errors: ProblemError[],
-): AskedPublications {
+): PublicationsQuery {
   return {
     ...minutes.read(values, errors),
     fromMinute: readMinute('from', values, errors),
@@ -67,7 +67,7 @@ export async function publicationsAnswer(
   store: PublicationStore,
   tenantId: string,
   keyId: string | undefined,
-  { fromMinute = 0, toMinute = Infinity, after, limit }: AskedPublications,
+  { fromMinute = 0, toMinute = Infinity, after, limit }: PublicationsQuery,
 ): Promise<Publications> {
   const before = after && { key: { tenantId, feed: after.feed }, keyId: after.keyId, minute: after.minute }
   const nowMs = Date.now()

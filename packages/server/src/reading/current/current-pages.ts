@@ -141,8 +141,8 @@ const stepSize = 2_000
 const earlierStepSize = 500
 
 /** For all lists that a thread keeps, 16 MB. */
-const keptPositions = 2_000_000
-const keptLists = 1_000
+const cachedPositions = 2_000_000
+const cachedLists = 1_000
 
 type Reads = Pick<EventStore, 'latestPositions' | 'earlierPositions'>
 
@@ -163,7 +163,7 @@ function createCurrentLists(events: Reads): CurrentLists {
     sizes.set(name, list.length)
     total += list.length
     for (const oldest of lists.keys()) {
-      if (total <= keptPositions && lists.size <= keptLists) return
+      if (total <= cachedPositions && lists.size <= cachedLists) return
       if (sizes.has(oldest)) forget(oldest)
     }
   }

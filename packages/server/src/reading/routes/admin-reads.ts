@@ -83,7 +83,7 @@ function ofTenant(context: TenantContext, operation: Operation): Operation {
         const tenant = await readableTenant(context, tenantId)
         if ('kind' in tenant) return tenant
         const outcome = call(request, within(access, tenantId))
-        return mapMaybePromise(outcome, unkept)
+        return mapMaybePromise(outcome, withoutStorage)
       }
     },
   }
@@ -104,20 +104,20 @@ function within(access: Access, tenantId: string): Access {
 }
 
 /** What an operator reads was sent to no consumer. */
-function unkept(outcome: Outcome): Outcome {
+function withoutStorage(outcome: Outcome): Outcome {
   if (!('headers' in outcome)) return outcome
-  const headers = unkeptHeaders(outcome.headers)
+  const headers = uncachedHeaders(outcome.headers)
   return 'delivered' in outcome ? { ...outcome, headers, delivered: undefined } : { ...outcome, headers }
 }
 
 /** Equal headers share one object, because their lines are kept. */
-const known = new WeakMap<Headers, Headers>()
+const headersCache = new WeakMap<Headers, Headers>()
 
-function unkeptHeaders(headers: Headers): Headers {
-  const found = known.get(headers)
+function uncachedHeaders(headers: Headers): Headers {
+  const found = headersCache.get(headers)
   if (found !== undefined) return found
   const made = { ...headers, 'cache-control': 'no-store' }
-  known.set(headers, made)
+  headersCache.set(headers, made)
   return made
 }
 

@@ -150,7 +150,7 @@ export interface RunContext {
   readonly inFlight: BytesInFlight
 }
 
-export interface RunAsked {
+export interface RunRequest {
   readonly request: Request
   readonly access: Access
   readonly key: FeedKey
@@ -163,7 +163,7 @@ export interface RunAsked {
  */
 export async function answerRun(
   context: Pick<RunContext, 'inFlight' | 'formOf'>,
-  asked: RunAsked,
+  asked: RunRequest,
   read: (take: TakeBytes<Refusal>) => Promise<EventRun | NoRoom<Refusal> | CursorRefusal | Refused>,
 ): Promise<Outcome> {
   const flight = context.inFlight.begin(asked.access.keyId, 'page')
@@ -184,7 +184,7 @@ export async function answerRun(
 /** A run has no tag: a reader that has caught up gets an empty run of 80 bytes. The bytes of the events are copied. */
 export function runAnswer(
   { formOf }: Pick<RunContext, 'formOf'>,
-  { request, access, key, delivered }: RunAsked,
+  { request, access, key, delivered }: RunRequest,
   run: EventRun,
 ): PiecesAnswer | Promise<PiecesAnswer> {
   const events = representCopies(run.events, formOf(access, key.feed))

@@ -113,7 +113,7 @@ interface EventContext {
 }
 
 /** Which event, and how its reader sees it. */
-interface EventAsked {
+interface EventRequest {
   readonly key: FeedKey
   readonly eventId: string
   readonly form: Representation | undefined
@@ -125,7 +125,7 @@ interface EventAsked {
 export function readEvent(
   context: EventContext,
   request: Request,
-  asked: EventAsked,
+  asked: EventRequest,
   further?: Headers,
 ): Outcome | Promise<Outcome> {
   const { ranges } = context
@@ -166,7 +166,7 @@ interface ReadEvent {
 
 async function readStored(
   { events }: EventContext,
-  { key, eventId, form, branches }: EventAsked,
+  { key, eventId, form, branches }: EventRequest,
 ): Promise<ReadEvent | undefined> {
   const event = await events.readEvent(key, eventId, branches)
   const delivered = event && deliveredEvents(key, [event], 'event')
@@ -177,7 +177,7 @@ async function readStored(
 /** Only from the feed's present epoch and revision: a segment made before an erasure must not be read (D17). */
 function readSealed(
   { events, pages, positions }: EventContext,
-  { key, eventId, form, branches }: EventAsked,
+  { key, eventId, form, branches }: EventRequest,
   { head, range }: Located,
 ): ReadEvent | undefined | Promise<ReadEvent | undefined> {
   // A segment does not record the branches of its events.

@@ -34,14 +34,14 @@ export interface ListEventsContext extends CurrentContext, PageContext {
  * Calls that are kept for all connections. A consumer reads the pages of a feed one after the other, so no connection asks for the same
  * page twice, but many consumers ask for the same pages: without kept calls a compressed page took 9 % longer.
  */
-const mostKeptCalls = 256
+const cacheLimit = 256
 
 /** The length in bytes of the longest query whose call is kept: 256 of them take 50 KiB at most. */
-const longestKeptQuery = 200
+const longestCachedQuery = 200
 
 export function listEvents(context: ListEventsContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
-  const kept = new BoundedMap<string, Call>(mostKeptCalls)
+  const cache = new BoundedMap<string, Call>(cacheLimit)
   return {
     method: 'GET',
     path: `${feed.eventsPath}/getevents`,
@@ -50,13 +50,13 @@ export function listEvents(context: ListEventsContext, feedName: FeedName): Oper
     schema: () => schemaFor(feedName, context.limits),
 
     prepare({ query }) {
-      const known = kept.get(query)
+      const known = cache.get(query)
       if (known !== undefined) return known
       const reading = readListParameters(query, feedName, context.limits)
       const headers = ignoredParameters(reading.ignored)
       if (reading.kind === 'parameters') {
         const call = listCall(context, feedName, reading.parameters, headers)
-        if (query.length <= longestKeptQuery && reading.ignored.length === 0) kept.set(query, call)
+        if (query.length <= longestCachedQuery && reading.ignored.length === 0) cache.set(query, call)
         return call
       }
       const refusal = refused({ code: 'invalid_parameter', errors: reading.errors, headers })

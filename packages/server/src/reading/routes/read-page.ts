@@ -40,7 +40,7 @@ interface TaggedPage {
 }
 
 /** A page that stays valid while the known state of its view is the same object. */
-interface KnownPage extends TaggedPage {
+interface CachedPage extends TaggedPage {
   readonly known: Located
   readonly coding: ContentCoding
   readonly form: Representation | undefined
@@ -55,7 +55,7 @@ export function pageCall(
 ): Call {
   const bodyHeaders = joined(jsonHeaders, headers)
   const notModifiedHeaders = joined(cacheHeaders, headers)
-  let lastPage: KnownPage | undefined
+  let lastPage: CachedPage | undefined
 
   /** Polls request the same page again and again, and a connection keeps its call meanwhile. */
   const pageOfKnown = (

@@ -50,14 +50,14 @@ export function storeMetrics(register: Registry): StoreMetrics {
     watchStore(storage, report) {
       addSnapshotGauges(
         register,
-        askedOnce(() => storage.heldSnapshots(), report),
+        sharedAnswer(() => storage.heldSnapshots(), report),
       )
       addEpochGauge(
         register,
-        askedOnce(() => storage.epochNeed(), report),
+        sharedAnswer(() => storage.epochNeed(), report),
       )
       const isOn = async () => (await storage.maintenance()) !== undefined
-      addMaintenanceGauge(register, askedOnce(isOn, report))
+      addMaintenanceGauge(register, sharedAnswer(isOn, report))
       addSilenceGauges(register, storage.silence, report)
     },
     json: () => [waits.json()],
@@ -189,7 +189,7 @@ type Store = Pick<SilenceStore, 'silent' | 'countSilent'>
 
 /** The values come from the store, so all nodes show the same. There are none while it does not answer. */
 function addSilenceGauges(register: Registry, store: Store, report: TaskReport): void {
-  const count = askedOnce(() => store.countSilent(), report)
+  const count = sharedAnswer(() => store.countSilent(), report)
   const counts: Gauge<'of'> = new Gauge({
     name: 'property_events_silent',
     help: 'How many publishers and consumers have been silent for longer than is expected of them.',
@@ -205,7 +205,7 @@ function addSilenceGauges(register: Registry, store: Store, report: TaskReport):
   })
   addLongest(
     register,
-    askedOnce(() => store.silent(namesShown), report),
+    sharedAnswer(() => store.silent(namesShown), report),
   )
 }
 
@@ -249,7 +249,7 @@ function secondsSince(ms: number | undefined): number {
 const patienceMs = 2_000
 
 /** Asks one question at a time. Callers that ask meanwhile share its answer; `undefined`: none came in time. Never rejects. */
-export function askedOnce<T>(ask: () => Promise<T>, report: TaskReport): () => Promise<T | undefined> {
+export function sharedAnswer<T>(ask: () => Promise<T>, report: TaskReport): () => Promise<T | undefined> {
   let asking: Promise<T | undefined> | undefined
   return async () => {
     asking ??= reported(report, 'measure_store', ask()).finally(() => (asking = undefined))

@@ -3,7 +3,7 @@ import { postgresAccess } from '../../sql/postgres.ts'
 import { featureStores } from '../stores.ts'
 import type { SharedClock } from '../../runtime/clock.ts'
 import { countedRuns, guardedPart, storeGuard } from '../../sql/guarded.ts'
-import type { WantedSettings } from '../settings.ts'
+import type { RequestedSettings } from '../settings.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseBranchViews } from '../../events/postgres/branch-views.ts'
@@ -54,7 +54,7 @@ const ping: Statement = { name: 'ping', text: 'SELECT FROM store' }
 export async function openPostgres(
   options: PostgresOptions,
   create: boolean,
-  wanted: WantedSettings,
+  wanted: RequestedSettings,
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
   onWaiting: ((reason: string) => void) | undefined,

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { catalogueFault } from '@property-events/protocol'
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import { catalogueText, settingsRefusal } from '../settings.ts'
-import type { NewSettings, WantedSettings } from '../settings.ts'
+import type { NewSettings, RequestedSettings } from '../settings.ts'
 import { StorageFailure, StorageRefusal } from '../../sql/storage-errors.ts'
 import type { StoreSettings } from '../storage.ts'
 import { connect, isConnectionLoss } from '../../sql/postgres/connection.ts'
@@ -17,7 +17,7 @@ import { standbyText } from '../../sql/postgres/pool.ts'
 export async function openStore(
   url: string,
   create: boolean,
-  wanted: WantedSettings,
+  wanted: RequestedSettings,
   onWaiting?: (reason: string) => void,
 ): Promise<StoreSettings> {
   if (!/^postgres(ql)?:\/\//.test(url)) {

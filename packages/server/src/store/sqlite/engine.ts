@@ -5,7 +5,7 @@ import { changeCounts, watchers } from '../../events/watchers.ts'
 import type { ChangeCounts } from '../../events/watchers.ts'
 import type { SharedClock } from '../../runtime/clock.ts'
 import { guardedPart, storeGuard } from '../../sql/guarded.ts'
-import type { WantedSettings } from '../settings.ts'
+import type { RequestedSettings } from '../settings.ts'
 import type { StorageEngine, StoreSettings } from '../storage.ts'
 import { storeObservers } from '../../sql/store-observer.ts'
 import type { StoreObservers } from '../../sql/store-observer.ts'
@@ -45,7 +45,7 @@ export interface SqliteOptions {
 export async function openSqlite(
   options: SqliteOptions,
   create: boolean,
-  wanted: WantedSettings,
+  wanted: RequestedSettings,
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
 ): Promise<StorageEngine> {

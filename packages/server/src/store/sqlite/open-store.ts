@@ -5,7 +5,7 @@ import type { Ticks } from '@property-events/protocol'
 import { pepperFileName } from '../../runtime/files.ts'
 import { codeOf, StorageRefusal } from '../../sql/storage-errors.ts'
 import { settingsRefusal } from '../settings.ts'
-import type { NewSettings, WantedSettings } from '../settings.ts'
+import type { NewSettings, RequestedSettings } from '../settings.ts'
 import type { StoreSettings } from '../storage.ts'
 import { connectForWriting, makeStoreFile, storeFileOf } from '../../sql/sqlite/connection.ts'
 import { failureOf } from '../../sql/sqlite/failure.ts'
@@ -23,7 +23,7 @@ interface OpenedStore {
 export async function openStore(
   folder: string,
   create: boolean,
-  wanted: WantedSettings,
+  wanted: RequestedSettings,
 ): Promise<OpenedStore> {
   const file = storeFileOf(folder)
   try {
@@ -58,7 +58,7 @@ function emptied(file: string): StorageRefusal {
 async function settle(
   file: string,
   forNew: NewSettings | undefined,
-  wanted: WantedSettings,
+  wanted: RequestedSettings,
 ): Promise<Omit<OpenedStore, 'file'>> {
   const db = connectForWriting({ file })
   try {
@@ -72,6 +72,6 @@ async function settle(
   }
 }
 
-function newSettings({ catalogue, startSequence = 0 }: WantedSettings): NewSettings | undefined {
+function newSettings({ catalogue, startSequence = 0 }: RequestedSettings): NewSettings | undefined {
   return catalogue && { catalogue, startSequence }
 }

@@ -10,10 +10,10 @@ import { isReference, isTenantName, referenceWords, tenantNameWords } from './te
 export interface ImportLine {
   readonly reference: string
   readonly name: string
-  readonly keys: readonly WantedKey[]
+  readonly keys: readonly ImportedKey[]
 }
 
-interface WantedKey {
+interface ImportedKey {
   readonly label: string
   readonly scopes: readonly Scope[]
 }
@@ -105,10 +105,10 @@ function readLine(line: string, number: number): ImportLine | { readonly errors:
 
 const keysWords = `keys must be a list of at most ${maxKeysOfLine} {"label":…,"scopes":[…]}, with scopes of ${scopes.join(', ')}.`
 
-function readKeys(given: unknown): readonly WantedKey[] | undefined {
+function readKeys(given: unknown): readonly ImportedKey[] | undefined {
   if (given === undefined) return []
   if (!Array.isArray(given) || given.length > maxKeysOfLine) return undefined
-  const keys = given.flatMap((one: unknown): readonly WantedKey[] => {
+  const keys = given.flatMap((one: unknown): readonly ImportedKey[] => {
     const { label = '', scopes: words, ...others } = membersOf(one) ?? {}
     if (!Array.isArray(words) || words.length === 0 || Object.keys(others).length > 0) return []
     const wanted = scopes.filter((scope) => words.includes(scope))

@@ -48,7 +48,7 @@ export interface Reading {
 }
 
 /** What a plan needed and has not been read yet. */
-export interface Wanted {
+export interface MissingRow {
   readonly key: FeedKey
   readonly ids: ReadonlySet<string>
   readonly positions: ReadonlySet<number>
@@ -125,10 +125,10 @@ export async function readFeeds(session: Session, batches: readonly AppendBatch[
 }
 
 /** Adds what plans have requested to what was read. */
-export async function readWanted(
+export async function readMissing(
   session: Session,
   reading: Reading,
-  wanted: readonly Wanted[],
+  wanted: readonly MissingRow[],
 ): Promise<void> {
   const keys = wanted.map(({ key }) => key)
   const ids = wanted.flatMap(({ ids }, index) => [...ids].map((id) => ({ n: index + 1, id })))

@@ -2,7 +2,7 @@
 import type { Ticks } from '@property-events/protocol'
 import type { AppendBatch } from '../../append/append-batch.ts'
 import type { Session } from '../../../sql/postgres/session.ts'
-import { readFeeds, readWanted } from './feed-state.ts'
+import { readFeeds, readMissing } from './feed-state.ts'
 import type { Reading } from './feed-state.ts'
 import { planCommit } from './plan-commit.ts'
 import type { CommitPlan, PlanContext } from './plan-commit.ts'
@@ -29,7 +29,7 @@ export async function planFromCache(
   if (!isChecked(made)) return undefined
   if (made.wanted.length === 0) return made
   // Events whose payloads later events build on (D23, D26) or are compared with (D14). They change only with the feed's revision, which is checked too.
-  await readWanted(session, reading, made.wanted)
+  await readMissing(session, reading, made.wanted)
   const complete = planOnce()
   return complete.wanted.length === 0 && isChecked(complete) ? complete : undefined
 }
@@ -57,7 +57,7 @@ async function readAndPlan(
   for (let reads = 1; ; reads += 1) {
     const made = planCommit(batches, reading, planned)
     if (made.wanted.length === 0) return { ...made, reads }
-    await readWanted(session, reading, made.wanted)
+    await readMissing(session, reading, made.wanted)
   }
 }
 

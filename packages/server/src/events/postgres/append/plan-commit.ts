@@ -9,7 +9,7 @@ import type { AppendLookups } from '../../append/append-plan.ts'
 import { feedName } from '../../feed-key.ts'
 import type { AppendBatch, AppendOutcome } from '../../append/append-batch.ts'
 import type { FeedKey } from '../../feed-key.ts'
-import type { FeedReading, Reading, SubjectRow, StoredId, Wanted } from './feed-state.ts'
+import type { FeedReading, Reading, SubjectRow, StoredId, MissingRow } from './feed-state.ts'
 
 export interface PlanContext {
   readonly catalogue: EventTypeCatalogue
@@ -35,7 +35,7 @@ export interface CommitPlan {
   readonly outcomes: readonly AppendOutcome[]
   readonly feeds: readonly FeedPlan[]
   /** Not empty: read these as well, and plan again. */
-  readonly wanted: readonly Wanted[]
+  readonly wanted: readonly MissingRow[]
 }
 
 export function planCommit(
@@ -62,7 +62,7 @@ export function planCommit(
   return {
     outcomes,
     feeds: feeds.map((feed) => planOf(feed, context)),
-    wanted: feeds.flatMap(wantedOf),
+    wanted: feeds.flatMap(missingOf),
   }
 }
 
@@ -76,11 +76,11 @@ interface GrowingFeed {
   /** What was looked up, as in the plan. */
   readonly freeIds: Set<string>
   readonly knownSubjects: Map<string, number>
-  readonly wanted: WantedHere
+  readonly wanted: MissingRows
 }
 
 /** Look-ups of things that have not been read. */
-interface WantedHere {
+interface MissingRows {
   readonly ids: Set<string>
   readonly positions: Set<number>
 }
@@ -156,7 +156,7 @@ function planOf(feed: GrowingFeed, { now, clockToleranceTicks }: PlanContext): F
   return { reading, rows, reserved, freeIds, knownSubjects, isClockBehind }
 }
 
-function wantedOf({ reading, wanted }: GrowingFeed): readonly Wanted[] {
+function missingOf({ reading, wanted }: GrowingFeed): readonly MissingRow[] {
   const isComplete = wanted.ids.size + wanted.positions.size === 0
   return isComplete ? [] : [{ key: reading.key, ...wanted }]
 }

@@ -9,12 +9,12 @@ import {
   forgetAll,
   forgetSeries,
   keep,
-  keptSegments,
+  createSegmentCache,
   makeWay,
   partFor,
   use,
-} from './kept-segments.ts'
-import type { Kept, KeptSegments, SegmentFacts, SegmentForm } from './kept-segments.ts'
+} from './segment-cache.ts'
+import type { CachedSegment, SegmentCache, SegmentFacts, SegmentForm } from './segment-cache.ts'
 import { createPageBufferPool } from '../page-buffer-pool.ts'
 import type { PooledBuffer } from '../page-buffer-pool.ts'
 import type { SegmentId } from './segment-id.ts'
@@ -78,7 +78,7 @@ interface SegmentMemoryLimits {
 
 export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLimits): SegmentMemory {
   const room = createPageBufferPool(Math.max(memoryBytes, leastBytes))
-  const kept = keptSegments(room, memoryBytes)
+  const kept = createSegmentCache(room, memoryBytes)
   let besideBytes = 0
 
   /** Lies outside the room, for when answers hold all of it. */
@@ -154,24 +154,24 @@ function leaseOf(bytes: Buffer, done: () => void): Lease {
 }
 
 /** Memory with margins that is returned after this answer. */
-function leaseForOne({ room }: KeptSegments, part: PooledBuffer, byteLength: number): ReadingLease {
+function leaseForOne({ room }: SegmentCache, part: PooledBuffer, byteLength: number): ReadingLease {
   const bytes = part.bytes.subarray(marginBytes, marginBytes + byteLength)
   const { release } = leaseOf(bytes, () => room.giveBack(part))
   const withMargins = part.bytes.subarray(0, byteLength + 2 * marginBytes)
   return { bytes, ownBytes: 0, release, withMargins, keep: () => undefined }
 }
 
-interface ToKeep extends Pick<Kept, 'form' | 'id' | 'times'> {
+interface ToKeep extends Pick<CachedSegment, 'form' | 'id' | 'times'> {
   readonly byteLength: number
 }
 
 function leaseToKeep(
-  kept: KeptSegments,
+  kept: SegmentCache,
   part: PooledBuffer,
   { form, id, times, byteLength }: ToKeep,
 ): ReadingLease {
   const bytes = part.bytes.subarray(0, byteLength)
-  let one: Kept | undefined
+  let one: CachedSegment | undefined
   const { release } = leaseOf(bytes, () => {
     if (one === undefined) kept.room.giveBack(part)
     else doneWith(kept, one)

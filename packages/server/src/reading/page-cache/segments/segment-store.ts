@@ -4,7 +4,7 @@ import type { SegmentId } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 import { eventsPerSegment, joinedSpan, wholeText } from './segment.ts'
 import type { Lease, SegmentBytes, SegmentMemory } from './segment-memory.ts'
-import type { SegmentForm } from './kept-segments.ts'
+import type { SegmentForm } from './segment-cache.ts'
 import type { Segment } from './segment.ts'
 import type { StoredSegment } from './stored-segment.ts'
 

@@ -22,7 +22,7 @@ const halvingAfter = 5_000
 /** This share of the room is never filled with kept segments, so that answers rarely have to make room. */
 const spareShare = 1 / 8
 
-export interface Kept {
+export interface CachedSegment {
   readonly form: SegmentForm
   readonly id: SegmentId
   readonly part: PooledBuffer
@@ -37,21 +37,21 @@ export interface Kept {
   forgotten: boolean
 }
 
-export interface KeptSegments {
+export interface SegmentCache {
   readonly room: PageBufferPool
   /** The most bytes that are kept. */
   readonly maxBytes: number
   readonly spareBytes: number
-  readonly byForm: Readonly<Record<SegmentForm, SegmentMap<Kept>>>
+  readonly byForm: Readonly<Record<SegmentForm, SegmentMap<CachedSegment>>>
   /** Oldest first. */
-  readonly byAge: Map<PooledBuffer, Kept>
+  readonly byAge: Map<PooledBuffer, CachedSegment>
   /** How often segments that are not kept were asked for. */
   readonly asked: Readonly<Record<SegmentForm, RequestCounts>>
   byteLength: number
   requests: number
 }
 
-export function keptSegments(room: PageBufferPool, maxBytes: number): KeptSegments {
+export function createSegmentCache(room: PageBufferPool, maxBytes: number): SegmentCache {
   return {
     room,
     maxBytes,
@@ -64,7 +64,7 @@ export function keptSegments(room: PageBufferPool, maxBytes: number): KeptSegmen
   }
 }
 
-export function countRequest(segments: KeptSegments): void {
+export function countRequest(segments: SegmentCache): void {
   segments.requests += 1
   if (segments.requests % halvingAfter !== 0) return
   segments.asked.joined.halve()
@@ -73,19 +73,22 @@ export function countRequest(segments: KeptSegments): void {
 }
 
 /** Adds an answer that uses the bytes, until `doneWith`. */
-export function use(segments: KeptSegments, one: Kept): void {
+export function use(segments: SegmentCache, one: CachedSegment): void {
   countRequest(segments)
   one.times += 1
   one.wasUsed = true
   one.users += 1
 }
 
-export function doneWith({ room }: KeptSegments, one: Kept): void {
+export function doneWith({ room }: SegmentCache, one: CachedSegment): void {
   one.users -= 1
   if (one.forgotten && one.users === 0) room.giveBack(one.part)
 }
 
-export function keep(segments: KeptSegments, kind: Omit<Kept, 'wasUsed' | 'forgotten'>): Kept {
+export function keep(
+  segments: SegmentCache,
+  kind: Omit<CachedSegment, 'wasUsed' | 'forgotten'>,
+): CachedSegment {
   const one = { ...kind, wasUsed: false, forgotten: false }
   segments.byForm[one.form].set(one.id, one)
   segments.byAge.set(one.part, one)
@@ -93,7 +96,7 @@ export function keep(segments: KeptSegments, kind: Omit<Kept, 'wasUsed' | 'forgo
   return one
 }
 
-function forget(segments: KeptSegments, one: Kept): void {
+function forget(segments: SegmentCache, one: CachedSegment): void {
   segments.byForm[one.form].delete(one.id)
   segments.byAge.delete(one.part)
   segments.byteLength -= one.part.byteLength
@@ -103,7 +106,7 @@ function forget(segments: KeptSegments, one: Kept): void {
 }
 
 /** The segments that no answer uses, the least recently used first. Some may be forgotten meanwhile. */
-function* unused({ byAge }: KeptSegments): Generator<Kept> {
+function* unused({ byAge }: SegmentCache): Generator<CachedSegment> {
   for (const [part, one] of byAge) {
     if (one.users > 0) continue
     if (one.wasUsed) {
@@ -116,13 +119,13 @@ function* unused({ byAge }: KeptSegments): Generator<Kept> {
 }
 
 /** Takes a part of the room, for which kept segments make way. `undefined`: answers hold too much of the room. */
-export function partFor(segments: KeptSegments, byteLength: number): PooledBuffer | undefined {
+export function partFor(segments: SegmentCache, byteLength: number): PooledBuffer | undefined {
   const { room } = segments
   return room.take(byteLength) ?? (makeRoom(segments, byteLength) ? room.take(byteLength) : undefined)
 }
 
 /** Makes room. True if this length is now free in one place. */
-function makeRoom(segments: KeptSegments, byteLength: number): boolean {
+function makeRoom(segments: SegmentCache, byteLength: number): boolean {
   const { room, byAge } = segments
   for (const { part } of unused(segments)) {
     const inTheWay = room.inTheWay(part, byteLength, (other) => byAge.get(other)?.users === 0)
@@ -137,7 +140,7 @@ function makeRoom(segments: KeptSegments, byteLength: number): boolean {
 }
 
 /** Whether bytes of this length, asked for this often, are worth keeping. If so, bytes that are worth less have been removed. */
-export function makeWay(segments: KeptSegments, times: number, byteLength: number): boolean {
+export function makeWay(segments: SegmentCache, times: number, byteLength: number): boolean {
   if (byteLength > segments.maxBytes) return false
   if (mayKeepMore(segments, byteLength)) return true
   for (const one of unused(segments)) {
@@ -149,17 +152,17 @@ export function makeWay(segments: KeptSegments, times: number, byteLength: numbe
   return false
 }
 
-function mayKeepMore(segments: KeptSegments, byteLength: number): boolean {
+function mayKeepMore(segments: SegmentCache, byteLength: number): boolean {
   const { room, spareBytes, maxBytes } = segments
   return segments.byteLength + byteLength <= maxBytes && room.freeBytes - byteLength >= spareBytes
 }
 
 /** Forgets the segments of a feed, in whatever state (`seriesPrefix`). */
-export function forgetSeries(segments: KeptSegments, prefix: string): void {
+export function forgetSeries(segments: SegmentCache, prefix: string): void {
   for (const one of segments.byAge.values()) if (one.id.series.startsWith(prefix)) forget(segments, one)
 }
 
-export function forgetAll(segments: KeptSegments): void {
+export function forgetAll(segments: SegmentCache): void {
   for (const one of segments.byAge.values()) forget(segments, one)
   segments.asked.joined.clear()
   segments.asked.deflated.clear()

@@ -11,19 +11,19 @@ import type { Disclosure } from '../privacy/disclosure/disclosure.ts'
 import { ofTypes } from '../reading/representation/type-filter.ts'
 import type { Head, StoredEvent } from '../events/event-log.ts'
 import { gzipLevel, minGzipBytes } from '../reading/routes/answers.ts'
-import type { RunAsked } from '../reading/routes/answers.ts'
+import type { RunRequest } from '../reading/routes/answers.ts'
 import { sharedPieces } from './stream-pieces.ts'
 import type { RepresentationOf } from '../reading/representation/representation.ts'
 
 /** What answering from memory needs. */
-interface KeptRunContext {
+interface SharedRunContext {
   readonly formOf: RepresentationOf
 }
 
 /** The most that one answer has of the new events; the next request gets the rest. */
 const mostBytes = 2 ** 20
 
-export interface KeptRun {
+export interface SharedRun {
   readonly run: EventRun
   /** When the oldest of its events was committed, in milliseconds since 1970; `undefined`: it has none. */
   readonly committedMs: number | undefined
@@ -37,20 +37,20 @@ interface Bytes {
   readonly isCompressed: boolean
 }
 
-const shared = sharedPieces<KeptRun>(({ run }) =>
+const shared = sharedPieces<SharedRun>(({ run }) =>
   run.events.reduce((sum, { json }) => sum + json.byteLength, 0),
 )
 
 /** Reads what is new after the number from the tail. `head`: the feed's head as the tail last saw it. */
-export function readKept(
-  { formOf }: Pick<KeptRunContext, 'formOf'>,
-  { access, key }: RunAsked,
+export function readSharedRun(
+  { formOf }: Pick<SharedRunContext, 'formOf'>,
+  { access, key }: RunRequest,
   follower: FeedFollower,
   head: Head,
   { view, after, limit, types }: RunQuery,
-): KeptRun | Promise<KeptRun> {
+): SharedRun | Promise<SharedRun> {
   const form = formOf(access, key.feed)
-  const made = (reading: BufferedRead): KeptRun => {
+  const made = (reading: BufferedRead): SharedRun => {
     const passing = ofTypes(reading.events, types)
     const events = passing.slice(0, limit)
     const last = events.at(-1)?.sequenceNumber ?? after
@@ -66,7 +66,7 @@ export function readKept(
     }
   }
   if (after >= head.sequenceNumber) return made({ events: [], through: after })
-  const sharedOf = (reading: BufferedRead): KeptRun =>
+  const sharedOf = (reading: BufferedRead): SharedRun =>
     shared.of(reading.events, [form, types, limit, head, reading.through], () => made(reading))
   const reading = follower.read(view, after, mostBytes)
   return reading instanceof Promise ? reading.then(sharedOf) : sharedOf(reading)
@@ -75,7 +75,7 @@ export function readKept(
 const gzipAsync = promisify(gzip)
 
 /** Makes the plain and the compressed bytes on first use. */
-function bodyOf(make: () => Uint8Array): KeptRun['body'] {
+function bodyOf(make: () => Uint8Array): SharedRun['body'] {
   let plain: Bytes | undefined
   let compressed: Promise<Bytes> | undefined
   return (isCompressed) => {
