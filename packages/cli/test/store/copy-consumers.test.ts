@@ -120,6 +120,10 @@ async function addSeen(store: StorageEngine, tenantId: string): Promise<void> {
   )
   await store.consumers.putResults(results)
   await store.consumers.putResults(results.map((one) => ({ ...one, resultMs: resultsMs + 8 })))
+  // Of this one the last report is kept, and its change is older than the log.
+  const old = { ...said, subjectId: uuid(`${tenantId} erased`), sequenceNumber: 1, outcome: 'live' as const }
+  await store.consumers.putResults([{ ...old, resultMs: 10 }])
+  await store.consumers.tidy({ consumers: [], mostRows: 2_000, beforeMs: 1_000 * minuteMs })
   await store.consumers.addRefusals([
     refusal(tenantId),
     { ...refusal(tenantId), tenantId: undefined, code: 'key_network' },
@@ -178,7 +182,7 @@ describe('what consumers have seen and said', () => {
       for (const tenantId of agencies) await addSeen(source, tenantId)
       await copy(source, target)
       for (const tenantId of agencies) {
-        assert.equal((await seenOf(target, tenantId)).results.length, 2)
+        assert.equal((await seenOf(target, tenantId)).results.length, 3)
         assert.deepEqual(await seenOf(target, tenantId), await seenOf(source, tenantId))
       }
       // The same again, and what came since.
@@ -226,7 +230,7 @@ describe('what consumers have seen and said', () => {
       await copy(source, target)
       for (const tenantId of agencies)
         assert.deepEqual(await seenOf(target, tenantId), await seenOf(source, tenantId))
-      assert.equal((await seenOf(target, tenantA)).results.length, 1)
+      assert.equal((await seenOf(target, tenantA)).results.length, 2)
     })
   }
 })

@@ -183,6 +183,9 @@ export interface WentLive {
   readonly afterMs: number
 }
 
+/** What is logged of results that are put: their changes; or nothing, for a copy, which brings the log beside them. */
+export type LoggedResults = 'changes' | 'nothing'
+
 /** The outcome of results that were put. */
 export interface PutResults {
   /** The results by which the latest event of a property has become live. */
@@ -220,7 +223,7 @@ export interface ConsumerStore {
    * that event was erased or is being erased, the result is not kept, however late it arrives; if the event is also the property's latest,
    * only the outcome is kept (`withoutWords`).
    */
-  putResults(results: readonly ConsumerResult[]): Promise<PutResults>
+  putResults(results: readonly ConsumerResult[], log?: LoggedResults): Promise<PutResults>
   /** The stored readings of the consumers of a feed, by key, name and part. */
   readings(key: FeedKey): Promise<readonly StoredRead[]>
   acknowledgements(key: FeedKey): Promise<readonly Acknowledgement[]>

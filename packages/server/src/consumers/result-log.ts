@@ -3,9 +3,11 @@
  * property was withdrawn or published again, in the transaction that stores the result. What was reported before the log began, or is older than the log is kept, is not recorded.
  */
 import { versionsAt } from '../events/version-at.ts'
+import type { VersionRow } from '../events/version-at.ts'
 import { removal, rowsFrom, statement, uuidOf } from '../sql/database.ts'
 import type { StoreAccess, StoredLogId, Transaction } from '../sql/database.ts'
 import { turnOf, turns } from '../events/listings.ts'
+import { withoutWords } from './consumer.ts'
 import type { ConsumerResult, ConsumerStore, Outcome, ResultChange } from './consumer.ts'
 
 const place = 'subject, key_id, name, sequence, result_ms'
@@ -57,6 +59,17 @@ export function isResultChange(result: ConsumerResult, before: ConsumerResult | 
   return (
     before === undefined || before.outcome !== result.outcome || before.url !== result.url?.toWellFormed()
   )
+}
+
+/** A late report on an erased version is not kept; on the event that closes it, its outcome alone. */
+export function withoutErased(
+  result: ConsumerResult,
+  version: VersionRow | undefined,
+): ConsumerResult | undefined {
+  if (version === undefined) return result
+  if (version.erased) return undefined
+  if (version.state !== 'erased') return result
+  return version.latest ? withoutWords(result) : undefined
 }
 
 /** Of changes in the same millisecond about the same version, the last is kept. */

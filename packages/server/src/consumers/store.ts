@@ -4,13 +4,13 @@ import type { VersionRow } from '../events/version-at.ts'
 import { among, defineWrite, feedNumbers, noteLockWaitMs } from '../sql/database.ts'
 import { rowsFrom, statement, uuidOf } from '../sql/database.ts'
 import type { StoreAccess, StoredLogId, Transaction } from '../sql/database.ts'
-import { isLater, refusalPauseMs, saysLiveAnew, withoutWords } from './consumer.ts'
+import { isLater, refusalPauseMs, saysLiveAnew } from './consumer.ts'
 import type { Acknowledgement, ConsumerName, ConsumerRefusal, ConsumerResult } from './consumer.ts'
-import type { ConsumerStore, Outcome, PutResults, WentLive } from './consumer.ts'
+import type { ConsumerStore, LoggedResults, Outcome, PutResults, WentLive } from './consumer.ts'
 import { consumerOf, givenConsumer, placeOf } from './consumer-rows.ts'
 import type { ConsumerRow } from './consumer-rows.ts'
 import { lockConsumers, readLog } from './read-log.ts'
-import { addResultChanges, isResultChange, resultLog } from './result-log.ts'
+import { addResultChanges, isResultChange, resultLog, withoutErased } from './result-log.ts'
 import { sentLog } from './sent-log.ts'
 
 const acknowledge = statement(
@@ -137,17 +137,26 @@ const countRefusals = defineWrite(
   { lockWaitMs: noteLockWaitMs },
 )
 
+interface ResultsToPut {
+  readonly given: readonly ConsumerResult[]
+  readonly log: LoggedResults
+}
+
 const putResults = defineWrite(
   'consumer-results',
-  async (tx, given: readonly ConsumerResult[]): Promise<PutResults> => {
+  async (tx, { given, log }: ResultsToPut): Promise<PutResults> => {
     const isKnown = await lockConsumers(tx, given.map(reporterOf))
     const known = given.filter((result) => isKnown(reporterOf(result)))
     await tx.rows(lockResults(JSON.stringify(known.map(({ tenantId }) => tenantId))))
-    return { live: await putKnown(tx, known), leftOut: given.length - known.length }
+    return { live: await putKnown(tx, known, log), leftOut: given.length - known.length }
   },
 )
 
-async function putKnown(tx: Transaction, given: readonly ConsumerResult[]): Promise<readonly WentLive[]> {
+async function putKnown(
+  tx: Transaction,
+  given: readonly ConsumerResult[],
+  log: LoggedResults,
+): Promise<readonly WentLive[]> {
   const kept = new Map<string, ConsumerResult>()
   for (const row of await tx.rows(resultsGiven(JSON.stringify(given.map(placeOfResult))))) {
     const result = resultOf(row)
@@ -175,16 +184,8 @@ async function putKnown(tx: Transaction, given: readonly ConsumerResult[]): Prom
     live.push({ keyId: result.keyId, name: result.name, afterMs: result.resultMs - publishedMs })
   }
   if (changed.size > 0) await tx.rows(putRows(JSON.stringify([...changed.values()].map(rowOf))))
-  await addResultChanges(tx, changes)
+  if (log === 'changes') await addResultChanges(tx, changes)
   return live
-}
-
-/** A late report on an erased version is not kept; on the event that closes it, its outcome alone. */
-function withoutErased(result: ConsumerResult, version: VersionRow | undefined): ConsumerResult | undefined {
-  if (version === undefined) return result
-  if (version.erased) return undefined
-  if (version.state !== 'erased') return result
-  return version.latest ? withoutWords(result) : undefined
 }
 
 /** When the version was published, if the result is about the property's latest. */
@@ -201,7 +202,7 @@ export function consumerStore(access: StoreAccess): ConsumerStore {
     ...sentLog(access),
     acknowledge: (acknowledgements) => write(acknowledgeReading, acknowledgements),
     addRefusals: (given) => write(countRefusals, given),
-    putResults: (given) => write(putResults, given),
+    putResults: (given, log = 'changes') => write(putResults, { given, log }),
     async acknowledgements({ tenantId, feed }) {
       const rows = await read.rows(acknowledgements(tenantId, feedNumbers[feed]))
       return rows.map((row): Acknowledgement => {

@@ -163,7 +163,7 @@ async function copyResults(
     after = some.at(-1)?.subjectId
     if (after === undefined) return
     // The results of one property come together, so there can be slightly more than requested.
-    for (const rows of inRows(some.filter(isKnown))) await to.consumers.putResults(rows)
+    for (const rows of inRows(some.filter(isKnown))) await to.consumers.putResults(rows, 'nothing')
   }
 }
 
