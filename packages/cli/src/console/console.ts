@@ -25,13 +25,15 @@ import { timestampJson } from '../timestamp-option.ts'
 /** As long as a session. */
 const keyLengthMs = 12 * 3_600_000
 
+const linkMinutes = linkLengthMs / 60_000
+
 export function addConsole(program: Command, context: CommandContext): void {
   const command = program
     .command('console')
     .description('print a link that signs you in to the console, once; works while the service runs')
   addNote(
     command,
-    'The link works for 10 minutes, in one browser. Without --key or its variable it signs in with a new operator key, which has every scope and expires in 12 hours. ' +
+    `The link works for ${linkMinutes} minutes, in one browser. Without --key or its variable it signs in with a new operator key, which has every scope and expires in 12 hours. ` +
       'It points to a running service of the store that has its console on; --url sets another address.',
   )
   addSettings(command, [...changeSettings, ...pepperSettings, settings.key, settings.url])
@@ -57,7 +59,7 @@ async function printLink({ output, settings: reader, flags }: Invocation): Promi
     if (output.json)
       return output.writeJson({ url: link.url, expiresAt: timestampJson(link.expiresMs), keyId })
     if (text !== undefined) output.say(`It signs in with the key from ${keySource}, ${keyId}.`)
-    output.say('Open this in a browser, within 10 minutes. It works once:')
+    output.say(`Open this in a browser, within ${linkMinutes} minutes. It works once:`)
     return output.write(`${link.url}\n`)
   })
 }

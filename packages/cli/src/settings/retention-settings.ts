@@ -1,5 +1,6 @@
 /** How long payloads are kept (D17): part of the settings of `serve`, and of the command `retention`. */
 import { readWholeNumber } from '@property-events/protocol'
+import { defaultLimits } from '@property-events/server/plain'
 import type { RetentionDefaults } from '@property-events/server'
 import type { SettingReader, Setting, SettingWords } from './setting.ts'
 import { text } from './setting.ts'
@@ -39,10 +40,10 @@ export const retentionSettings = {
       argument: 'days',
       description:
         'how long it is kept when consumers were first sent something, and what they reported of properties',
-      expected: `a number of days such as 730d, ${mostDays}d at most`,
-      fallbackWords: '730d',
+      expected: `a number of days such as ${defaultLimits.resultDays}d, ${mostDays}d at most`,
+      fallbackWords: `${defaultLimits.resultDays}d`,
     },
-    730,
+    defaultLimits.resultDays,
     (written) => {
       const found = readDays(written)
       return found === 0 ? undefined : found

@@ -1,7 +1,7 @@
 /** All settings, as a flag or as a `PROPERTY_EVENTS_*` variable: one schema for both. */
 import { resolve } from 'node:path'
 import { existsSync, readFileSync } from 'node:fs'
-import { logLevels } from '@property-events/server/plain'
+import { defaultLimits, logLevels } from '@property-events/server/plain'
 import { catalogueFault, catalogues } from '@property-events/protocol'
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import {
@@ -91,7 +91,7 @@ export const settings = {
   maxPageSize: wholeNumber(
     { name: 'max-page-size', description: 'largest pageSize a client may ask for' },
     { from: 1, to: 10_000 },
-    1000,
+    defaultLimits.maxPageSize,
   ),
   rateLimit: text<RateLimit, RateLimit>(
     {

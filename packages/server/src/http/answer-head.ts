@@ -9,10 +9,10 @@ import { sameOriginOnly } from './cross-origin.ts'
 import type { CrossOrigin } from './cross-origin.ts'
 import type { Answer, Headers, FeedState } from './exchange.ts'
 import type { Exchange } from './routed.ts'
-import type { Spending } from './rate-limit/rate-limit.ts'
+import type { Spending } from './rate-limit/rate-limit-headers.ts'
 import type { ServiceLimits } from './limits.ts'
 import { success } from './problem/problem.ts'
-import { rateLimitHeaders } from './rate-limit/rate-limit.ts'
+import { rateLimitHeaders } from './rate-limit/rate-limit-headers.ts'
 import type { BucketLimits, BucketState } from './rate-limit/token-bucket.ts'
 
 export interface AnswerHeads {

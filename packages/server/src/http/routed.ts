@@ -4,7 +4,7 @@ import type { Flight } from './bytes-in-flight.ts'
 import type { Answer, Headers, Request } from './exchange.ts'
 import type { Call, Operation } from './operation.ts'
 import type { ProblemCode } from './problem/problem.ts'
-import type { Spending } from './rate-limit/rate-limit.ts'
+import type { Spending } from './rate-limit/rate-limit-headers.ts'
 
 /** What a request line asks for. It contains nothing else of the request, so a connection may reuse it for its next request. */
 export interface Routed {

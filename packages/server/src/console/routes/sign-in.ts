@@ -18,7 +18,7 @@ import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { KeyStore } from '../../keys/key.ts'
 import type { KeyVerdict, KeyVerifier } from '../../keys/index.ts'
 import { refusalAtDoor, endedKeyCodes } from '../../keys/access/access.ts'
-import { retryAfter } from '../../http/rate-limit/rate-limit.ts'
+import { retryAfter } from '../../http/rate-limit/rate-limit-headers.ts'
 import type { Bucket } from '../../http/rate-limit/token-bucket.ts'
 
 /** What signing in needs. */

@@ -1,11 +1,11 @@
 /** How many requests a key may make, per second and at once, and the keys of a tenant together (D10). */
-import type { KeyLimit, Spending } from './rate-limit.ts'
+import type { KeyLimit, Spending } from './rate-limit-headers.ts'
 import { BoundedMap } from '../../runtime/bounded-map.ts'
 import type { Answer, Refused } from '../exchange.ts'
 import type { Exchange } from '../routed.ts'
 import { refused } from '../exchange.ts'
 import type { ServiceLimits } from '../limits.ts'
-import { retryAfter } from './rate-limit.ts'
+import { retryAfter } from './rate-limit-headers.ts'
 import type { Bucket, BucketLimits, TokenBuckets } from './token-bucket.ts'
 
 /** A key, and its own rate if it has one. */
