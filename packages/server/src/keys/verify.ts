@@ -9,11 +9,10 @@ import type { TaskReport } from '../runtime/background-task.ts'
 import { BoundedMap } from '../runtime/bounded-map.ts'
 import { admissionOf } from '../tenants/tenant-state.ts'
 import { allowedNetworks } from './allowed-networks.ts'
-import { cachedFinder } from './key-cache.ts'
+import { cachedFinder, keyVerdictCache } from './key-cache.ts'
 import { keyIdCache } from './key-id-cache.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
-import { keyVerdictCache } from './key-verdict-cache.ts'
 import { createUseLog } from './use-log.ts'
 
 /** A key whose secret was right. */

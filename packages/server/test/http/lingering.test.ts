@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { it } from 'node:test'
-import { createLinger } from '../../src/http/transport/lingering.ts'
+import { createLinger } from '../../src/http/transport/node-exchange.ts'
 
 it('lets connections of a key linger up to a limit, leaves others room, and counts none that has ended (D9)', async () => {
   const linger = createLinger()
