@@ -433,8 +433,8 @@ final class PropertyFeed
                     break;
                 }
                 if ($check->isAgain) {
-                    throw new PropertyFeedException('invalid_answer', "The list says that it has {$walk['wanted']} events, and its pages did not show $missing "
-                        . 'of them: some pages came twice, or are old.' . self::IS_CACHED);
+                    throw new PropertyFeedException('invalid_answer', 'The list says that it has ' . number_format($walk['wanted']) . ' events, and its pages did not show '
+                        . number_format($missing) . ' of them: some pages came twice, or are old.' . self::IS_CACHED);
                 }
                 $check->again();
                 [$page, $walk['available']] = [1, 0];
@@ -1053,8 +1053,9 @@ final class MassRemovalException extends PropertyFeedException
     ) {
         $window = $windowMs % 3_600_000 === 0 ? $windowMs / 3_600_000 . ' hours' : max(1, round($windowMs / 60_000)) . ' minutes';
         [$gone, $most] = [$removedBefore + count($refs), $held + $removedBefore];
-        $these = count($refs) === 1 ? 'this one' : 'these ' . count($refs);
-        $this->summary = "Stopped: with $these, $gone of $most in the copy would be gone within $window (limit $limit). "
+        $these = count($refs) === 1 ? 'this one' : 'these ' . number_format(count($refs));
+        $this->summary = "Stopped: with $these, " . number_format($gone) . ' of ' . number_format($most)
+            . " in the copy would be gone within $window (limit " . number_format($limit) . '). '
             . "Nothing was removed, and updates have stopped until this is settled.";
         parent::__construct('mass_removal', $this->summary . ' To allow it once: $allowMassRemoval. '
             . 'If it is a mistake, have them published again and run the sync as usual; nothing is lost by waiting.');

@@ -104,8 +104,8 @@ export class MassRemovalError extends PropertyEventsError implements MassRemoval
     const { subjectIds, held, removedBefore, limit, windowMs } = stopped
     const gone = removedBefore + subjectIds.length
     const summary =
-      `Stopped: with ${subjectIds.length === 1 ? 'this one' : `these ${subjectIds.length}`}, ${gone} of ${held + removedBefore} in the copy would be gone within ` +
-      `${durationOf(windowMs)} (limit ${limit}). Nothing was removed, and updates have stopped until this is settled.`
+      `Stopped: with ${subjectIds.length === 1 ? 'this one' : `these ${countText(subjectIds.length)}`}, ${countText(gone)} of ${countText(held + removedBefore)} in the copy would be gone within ` +
+      `${durationOf(windowMs)} (limit ${countText(limit)}). Nothing was removed, and updates have stopped until this is settled.`
     super(
       'mass_removal',
       `${summary} To allow it once: allowMassRemoval: true. If it is a mistake, ` +
@@ -119,6 +119,11 @@ export class MassRemovalError extends PropertyEventsError implements MassRemoval
     this.limit = limit
     this.windowMs = windowMs
   }
+}
+
+/** `1,204`. */
+export function countText(count: number): string {
+  return count.toLocaleString('en-GB')
 }
 
 function durationOf(ms: number): string {

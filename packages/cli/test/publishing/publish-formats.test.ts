@@ -108,7 +108,7 @@ describe('a reference that is not a UUID', () => {
   const tenant = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0001'
 
   it('is refused with what to send instead, wherever it is (D16)', async () => {
-    const expected = /UUIDv5 of your own reference, which `property-events reference` makes/
+    const expected = /UUIDv5 of your own reference, which `property-events reference` creates/
     for (const item of [
       { payload: { agent_ref: '02072013_0406', published: true } },
       { payload: { agent_ref: 42, published: true } },

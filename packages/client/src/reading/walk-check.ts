@@ -2,7 +2,7 @@
 import { otherAnswer } from './answer-checks.ts'
 import type { EventPage, FeedEvent } from '../wire.ts'
 import type { Connection } from '../connection.ts'
-import { InvalidAnswerError } from '../errors.ts'
+import { countText, InvalidAnswerError } from '../errors.ts'
 import { beginAttempts } from '../http/retry.ts'
 
 /** So many neighbours in order show that a server orders its events by number; by chance that does not happen. */
@@ -78,7 +78,7 @@ export function createWalkCheck(firstPage = 1): WalkCheck {
 /** The error for a walk whose pages, also when walked once more, do not hold what their totals say. */
 export function incomplete(missing: number, total: number): Error {
   return otherAnswer(
-    `The list says that it has ${total} events, and its pages did not show ${missing} of them: some pages came twice, or are old.`,
+    `The list says that it has ${countText(total)} events, and its pages did not show ${countText(missing)} of them: some pages came twice, or are old.`,
   )
 }
 

@@ -1,9 +1,9 @@
 /** Whether a server has the reads of PROTOCOL §11, and the head of its feed. */
 import type { Connection } from '../connection.ts'
-import { decodeHeads } from '../decode.ts'
+import { decodeHeads, decodePage } from '../decode.ts'
 import { requestJson } from '../http/requests.ts'
 import { ServiceError } from '../service-errors.ts'
-import { headsPath } from '../wire.ts'
+import { feedPaths, headsPath } from '../wire.ts'
 import type { FeedHead } from '../wire.ts'
 
 /** The head of the feed, and its tenant; `undefined` when the answer does not come from a Property Events service. */
@@ -30,7 +30,15 @@ export async function probeHead(
   try {
     return await requestHead(connection, signal)
   } catch (error) {
-    if (error instanceof ServiceError && error.again !== 'operator') return undefined
-    throw error
+    if (!(error instanceof ServiceError) || error.again === 'operator') throw error
+    if (error.again === 'later') await requestAnyPage(connection, signal)
+    return undefined
   }
+}
+
+/** One request, after the client's patience has been used up: a server that is away has no pages either, and is not waited for twice. */
+async function requestAnyPage(connection: Connection, signal: AbortSignal | undefined): Promise<void> {
+  const { list: path } = feedPaths[connection.feed]
+  const once = { ...connection, retry: { ...connection.retry, attempts: 1 } }
+  await requestJson(once, { method: 'GET', path, query: { page: 1, pageSize: 1 } }, decodePage, signal)
 }

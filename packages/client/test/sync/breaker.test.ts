@@ -145,7 +145,7 @@ describe('the breaker', () => {
       assert.ok(error instanceof MassRemovalError)
       assert.deepEqual(error.subjectIds, going)
       assert.deepEqual([error.removals, error.held, error.removedBefore], [305, 1_000, 100])
-      assert.match(error.message, /with these 305, 405 of 1100 in the copy would be gone within 24 hours/)
+      assert.match(error.message, /with these 305, 405 of 1,100 in the copy would be gone within 24 hours/)
       return true
     })
     assert.equal(copied.size, 1_000)

@@ -112,6 +112,24 @@ const runs = isLong ? 5_000 : 120
 const planted = { skip: isLong ? false : 'only in test:long' }
 
 describe('a sync with a server that has only the two operations of the contract', () => {
+  it('is waited for once and not twice while all of it is away (spec §1)', async () => {
+    const asked: string[] = []
+    const client = createClient({
+      baseUrl: 'http://plain.example',
+      key: 'k',
+      fetch: async (input) => {
+        asked.push(new URL(input instanceof Request ? input.url : input).pathname)
+        return new Response('Service Unavailable', { status: 503 })
+      },
+      sleep: async () => undefined,
+      retry: { attempts: 3 },
+    })
+    const { checkpoint, apply } = createConsumer('applyThenSave')
+    await assert.rejects(client.sync({ checkpoint, apply }), { status: 503 })
+    // Whether it has its own reads is asked three times; then once whether it has pages, at least.
+    assert.deepEqual(asked, ['/v1/heads', '/v1/heads', '/v1/heads', '/api/func/api/v1/events/getevents'])
+  })
+
   it('ends with the fold of the feed, whatever crashes and whatever the network does (spec §1)', async () => {
     await fc.assert(fc.asyncProperty(storyOf(fc.constantFrom('applyThenSave', 'oneTransaction')), tell), {
       numRuns: runs,

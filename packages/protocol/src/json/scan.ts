@@ -243,7 +243,7 @@ export class JsonScan {
       return {
         code: 'duplicate_key',
         pointer: this.pointer(),
-        message: 'The same key occurs twice in one object.',
+        message: 'The same name occurs twice in one object. Send it once.',
       }
     }
     container.keys.add(key)
