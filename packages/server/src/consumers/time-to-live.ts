@@ -64,9 +64,9 @@ interface TimesOptions {
   readonly clock: () => number
   /** How many days changes of results are kept: before that, nothing is known. */
   readonly resultDays: number
-  /** Publications and removals that are read at most; the listings before them are not counted. Default: 50,000. */
+  /** Publications and removals that are read at most; the listings before them are not counted. Default: 20,000. */
   readonly mostTurns?: number | undefined
-  /** How many are read in a step. Default: 500. */
+  /** How many are read in a step. Default: 100: some milliseconds. */
   readonly turnsPerStep?: number | undefined
 }
 
@@ -103,7 +103,7 @@ export function createTimesToLive(
 async function timesToLive(
   store: Store,
   { key, branches }: TimesQuery,
-  { clock, resultDays, mostTurns = 50_000, turnsPerStep = 500 }: TimesOptions,
+  { clock, resultDays, mostTurns = 20_000, turnsPerStep = 100 }: TimesOptions,
 ): Promise<TimesToLive> {
   const nowMs = clock()
   const consumers = await consumersOf(store, { key, keyId: undefined, branches, nowMs })

@@ -18,6 +18,7 @@ import {
   readWithinStatements,
 } from '../../src/events/postgres/read/read-range.ts'
 import { readSubjectStatements } from '../../src/events/postgres/read/read-event.ts'
+import { turns } from '../../src/events/listings.ts'
 import { readNext } from '../../src/privacy/contact-expiry/store.ts'
 import { statementOf } from '../../src/sql/postgres.ts'
 import { openStorage } from '../../src/store/open-storage.ts'
@@ -127,6 +128,11 @@ const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
     measureStatements.view,
     [tenantA, property, middle / 2, middle / 2 + limit, 'sales'],
   ],
+  [
+    'publications and removals',
+    statementOf(turns({ tenantId: tenantA, after: 0, before: 0, limit })),
+    [tenantA, middle, events, limit],
+  ],
   ['a history', readSubjectStatements.history, [tenantA, property, uuid('p'), middle, limit]],
   ['the latest of one', readSubjectStatements.latest, [tenantA, property, uuid('p')]],
   [
@@ -202,7 +208,7 @@ describe('a database that was filled a moment ago', () => {
         INSERT INTO event (tenant, feed, position, sequence, created, id, subject, category, branch, code, json)
           SELECT '${tenantA}', feed, n, n, n, gen_random_uuid(),
             CASE WHEN n % 100 = 0 THEN '${uuid('p')}' ELSE gen_random_uuid() END,
-            CASE feed WHEN 1 THEN ${category} END, CASE feed WHEN 1 THEN 'north' END, '', '{"payload":"${'x'.repeat(200)}"}'
+            CASE feed WHEN 1 THEN ${category} END, CASE feed WHEN 1 THEN 'north' END, CASE feed WHEN 1 THEN 'PropertyPublished' ELSE '' END, '{"payload":"${'x'.repeat(200)}"}'
           FROM generate_series(1, 2) AS feed, generate_series(1, ${events}) AS n;
         INSERT INTO event_id (tenant, feed, id, position, content_hash) SELECT tenant, feed, id, position, '' FROM event;
         INSERT INTO subject (tenant, feed, subject, position, published, category, code, spelling)
