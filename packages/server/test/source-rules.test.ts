@@ -76,10 +76,20 @@ describe('the sources of a service', () => {
     ])
   })
 
-  it('call nobody but the database: no address that was sent is ever requested', () => {
+  it('call nobody but the database, and receivers of webhooks through the one check of their addresses', () => {
     const calls =
-      /\bfetch\(|\bnew WebSocket\b|\bnew EventSource\b|'node:(?:https|http2|dns|dgram|tls)'|'undici'/
-    assert.deepEqual(filesWith(calls), [])
+      /\bfetch\(|\bnew WebSocket\b|\bnew EventSource\b|'node:(?:https|http2|dns(?:\/promises)?|dgram|tls)'|'undici'/
+    const receiver = 'server/src/webhooks/receiver.ts'
+    assert.deepEqual(filesWith(calls), ['server/src/webhooks/receiver-address.ts', receiver])
+    const code = sources.find(({ path }) => path === receiver)?.code ?? ''
+    assert.equal(code.match(/\brequestHttps?\(/g)?.length, 2)
+    assert.match(code, /lookup: checkedLookup\(check\)/)
+    assert.match(code, /isLiteral \? await check\.host\(/)
+    // Nothing that serves sends webhooks yet: `listen` does, to the address of whoever runs it.
+    assert.deepEqual(
+      filesWith(/webhooks\/receiver/).filter((path) => !path.startsWith('server/src/webhooks/')),
+      ['server/src/index.ts'],
+    )
     assert.deepEqual(filesWith(/(?:\bhttp|\bnet)\.(?:request|get|connect|createConnection)\(/), [])
     const libraries = sources.flatMap(({ path, code }) =>
       [...code.matchAll(/(?:from|import\() ?'(pg)'/g)].map(([, name]) => ({ path, name })),

@@ -27,8 +27,6 @@ export type TryOutcome =
 
 export interface PlanSettings extends HealthSettings {
   readonly mode: DeliveryMode
-  /** From 0 to below 1: spreads retries. */
-  readonly random?: () => number
 }
 
 /** What is stored of an endpoint's progress. */
@@ -81,7 +79,7 @@ export class EndpointPlan {
   constructor(stored: EndpointProgress, settings: PlanSettings) {
     const { settled, waiting, failingSinceMs } = stored
     this.#mode = settings.mode
-    this.#rows = new WaitingRows(waiting, settled, settings.mode, settings.random ?? Math.random)
+    this.#rows = new WaitingRows(waiting, settled, settings.mode)
     this.#health = endpointHealth(failingSinceMs, settings)
     this.#settled = this.#through = this.#writtenSettled = settled
     this.#writtenFailingMs = failingSinceMs

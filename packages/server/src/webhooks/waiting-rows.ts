@@ -59,17 +59,15 @@ export interface Row {
 
 export class WaitingRows {
   readonly #mode: DeliveryMode
-  readonly #random: () => number
   readonly #rows = new Map<string, Row>()
   /** Rows that were added, changed or removed, each with the version of its last change. */
   readonly #changed = new Map<string, number>()
   #version = 0
   #givenUp: readonly ViewEvent[] = []
 
-  /** `settled`: the number up to which events may stand behind a row. `random`: from 0 to below 1, spreads retries. */
-  constructor(stored: readonly WaitingSubject[], settled: number, mode: DeliveryMode, random: () => number) {
+  /** `settled`: the number up to which events may stand behind a row. */
+  constructor(stored: readonly WaitingSubject[], settled: number, mode: DeliveryMode) {
     this.#mode = mode
-    this.#random = random
     for (const one of stored) {
       const state = one.tries > retryMs.length ? 'toFind' : 'queued'
       // A row of `latest` is moved whenever a later event is known, so nothing stands behind it.
@@ -103,7 +101,7 @@ export class WaitingRows {
 
   /** The first refusal of an event; `last`: the property's last number that is known. */
   add({ subjectId, sequenceNumber }: ViewEvent, last: number, nowMs: number): void {
-    const nextTryMs = nowMs + this.#delayMs(1)
+    const nextTryMs = nowMs + delayMs(1)
     const row: Row = {
       subjectId,
       sequenceNumber,
@@ -168,7 +166,7 @@ export class WaitingRows {
   #refuse(row: Row, nowMs: number): void {
     row.tries += 1
     this.#change(row)
-    if (row.tries <= retryMs.length) row.nextTryMs = nowMs + this.#delayMs(row.tries)
+    if (row.tries <= retryMs.length) row.nextTryMs = nowMs + delayMs(row.tries)
     else {
       const { subjectId, sequenceNumber } = row
       this.#givenUp = [...this.#givenUp, { subjectId, sequenceNumber }]
@@ -207,10 +205,6 @@ export class WaitingRows {
     this.#version += 1
     this.#changed.set(subjectId, this.#version)
   }
-
-  #delayMs(tries: number): number {
-    return (retryMs[tries - 1] ?? 0) * (0.8 + 0.4 * this.#random())
-  }
 }
 
 /** As a process that begins with it has to go on: of `latest`, with the last event, also while an earlier one is under way. */
@@ -220,4 +214,9 @@ function waitingOf(row: Row | undefined, mode: DeliveryMode): readonly WaitingSu
   if (mode === 'latest' && last > sequenceNumber)
     return [{ subjectId, sequenceNumber: last, tries: 0, nextTryMs: 0 }]
   return [{ subjectId, sequenceNumber, tries, nextTryMs }]
+}
+
+function delayMs(tries: number): number {
+  const waitMs = retryMs[tries - 1] ?? 0
+  return waitMs * (0.8 + 0.4 * Math.random())
 }
