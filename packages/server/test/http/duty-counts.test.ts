@@ -61,7 +61,7 @@ onEngines('properties that do not fit a duty by law', { clock }, (service) => {
     return { tenantId, issue, publishKey: await issue(['property:publish']) }
   }
 
-  it('are counted and named by duty as long as they are shown, and no longer once mended, removed or erased', async () => {
+  it('are counted and named by duty as long as they are shown, and no longer once mended, removed or erased (PROTOCOL §4.13)', async () => {
     const { publishKey, issue } = await newTenant()
     const eraseKey = await issue(['property:erase'])
     const [term, over, gone, erased, hidden] = [
@@ -102,7 +102,7 @@ onEngines('properties that do not fit a duty by law', { clock }, (service) => {
     assert.equal(countOf(second, 'material_information'), 3)
   })
 
-  it('are none of those that no duty is in force for yet', async () => {
+  it('are none of those that no duty is in force for yet (PROTOCOL §4.13)', async () => {
     const { tenantId, publishKey } = await newTenant()
     await publish([{ payload: letting() }], publishKey)
     const query = { key: { tenantId, feed: 'property' } as const, branches: undefined, from: undefined }
@@ -170,7 +170,7 @@ onEngines('properties that do not fit a duty by law', { clock }, (service) => {
     assert.deepEqual(listOf(await call(service(), at, { key: operator })), off)
   })
 
-  it('are counted in steps that together are the whole, with the first hundred of each duty named by a step', async () => {
+  it('are counted in steps that together are the whole, with the first hundred of each duty named by a step (PROTOCOL §4.13)', async () => {
     const { tenantId, publishKey } = await newTenant()
     await publish(
       [...Array(110).keys()].map(() => ({ payload: letting() })),

@@ -32,7 +32,7 @@ function counts(time: PropertyConsumers['consumers'][number]['timeToLive'] | und
 }
 
 onEngines('time to live', {}, (service) => {
-  it('is shown of each consumer to whom it concerns, of branches and tenants that they see alone (P10, D28)', async () => {
+  it('is shown of each consumer to whom it concerns, of branches and tenants that they see alone (P10, PROTOCOL §14.6)', async () => {
     const { tenantId, publishKey } = service().tenant
     const grant = (scope: 'property:read' | 'property:publish', branches?: readonly string[]) =>
       service().issue({ grants: [{ tenantId, scopes: [scope], ...(branches && { branches }) }] })
