@@ -166,12 +166,13 @@ export function publish(tenantId: string, feed: FeedName, text: string, isDry: b
 }
 
 /** The properties shown now that do not fit a duty by law, for a key that publishes or reads them. */
-export function listDuties(tenantId: string): Operation<DutyLists> {
-  return { id: 'listDuties', method: 'GET', path: '/v1/property-events/duties', tenant: tenantId }
+export function listDuties(tenantId: string, after?: string): Operation<DutyLists> {
+  const path = '/v1/property-events/duties'
+  return { id: 'listDuties', method: 'GET', path, query: { after }, tenant: tenantId }
 }
 
 /** The same as counts, for those who look after an agency. */
-export function readTenantDuties(tenantId: string): Operation<DutyCounts> {
+export function readTenantDuties(tenantId: string, after?: string): Operation<DutyCounts> {
   const path = pathOf('/v1/admin/tenants/{tenantId}/duties', tenantId)
-  return { id: 'readTenantDuties', method: 'GET', path }
+  return { id: 'readTenantDuties', method: 'GET', path, query: { after } }
 }

@@ -7,11 +7,56 @@ import { Answer } from '../../parts/answer.tsx'
 import { Table } from '../../parts/table.tsx'
 import { ViewLink } from '../../parts/view-link.tsx'
 import { listDuties, readTenantDuties } from '../../service/operations/feeds.ts'
+import type { Operation } from '../../service/operation.ts'
 import { useAnswer } from '../../service/use-answer.ts'
+import type { LiveAnswer } from '../../service/use-answer.ts'
 import { counted } from '../../words/numbers.ts'
 
 /** Of the agencies that published last; each takes up to half a second. */
 const mostAgencies = 25
+
+type Counted<Item extends DutyCount> = {
+  readonly advised: boolean
+  readonly properties: number
+  readonly items: readonly Item[]
+  readonly next: string | null
+}
+
+const mostRefs = 100
+
+/** The counts of as many calls as it takes, added up; the sum so far while it goes on. */
+function useDuties<Item extends DutyCount & { readonly refs?: readonly string[] }>(
+  operationOf: (after: string | undefined) => Operation<Counted<Item>> | undefined,
+): LiveAnswer<Counted<Item>> {
+  const [after, setAfter] = useState<string>()
+  const [sum, setSum] = useState<Counted<Item>>()
+  const answer = useAnswer(operationOf(after))
+  const { value, answeredAt } = answer
+  useEffect(() => {
+    if (value === undefined) return
+    setSum((before) => (after === undefined || before === undefined ? value : added(before, value)))
+    if (value.next !== null) setAfter(value.next)
+  }, [answeredAt])
+  const askAgain = (): void => {
+    setAfter(undefined)
+    answer.askAgain()
+  }
+  return { ...answer, value: sum, askAgain }
+}
+
+function added<Item extends DutyCount & { readonly refs?: readonly string[] }>(
+  before: Counted<Item>,
+  more: Counted<Item>,
+): Counted<Item> {
+  const items = more.items.map((item) => {
+    const held = before.items.find(({ code }) => code === item.code)
+    if (held === undefined) return item
+    const properties = held.properties + item.properties
+    if (held.refs === undefined || item.refs === undefined) return { ...item, properties }
+    return { ...item, properties, refs: [...held.refs, ...item.refs].slice(0, mostRefs) }
+  })
+  return { ...more, items, properties: before.properties + more.properties }
+}
 
 /** The agencies one after another, because a node makes one count at a time. */
 export function DutiesOfAgencies({ tenants }: { readonly tenants: readonly ListedTenant[] }) {
@@ -41,8 +86,8 @@ interface AgencyProps {
 }
 
 function Agency({ tenantId, isNext, onAnswer }: AgencyProps) {
-  const counts = useAnswer(isNext ? readTenantDuties(tenantId) : undefined)
-  const isOver = counts.value !== undefined || counts.failure !== undefined
+  const counts = useDuties((after) => (isNext ? readTenantDuties(tenantId, after) : undefined))
+  const isOver = counts.value?.next === null || counts.failure !== undefined
   useEffect(() => {
     if (isOver) onAnswer()
   }, [isOver])
@@ -68,7 +113,7 @@ function countsText(items: readonly DutyCount[], properties: number, isPart: boo
 
 /** For a key that publishes or reads the agency's properties: the first hundred of each duty. */
 export function DutiesCard({ tenantId }: { readonly tenantId: string }) {
-  const lists = useAnswer(listDuties(tenantId))
+  const lists = useDuties((after) => listDuties(tenantId, after))
   return (
     <section aria-labelledby="duties">
       <h2 id="duties">Duties by law</h2>
@@ -86,7 +131,7 @@ export function DutiesCard({ tenantId }: { readonly tenantId: string }) {
               <Table
                 caption="Duties by law"
                 columns={[
-                  { name: 'Duty', isName: true, cell: ({ code }) => code },
+                  { name: 'Duty', isName: true, isShort: true, cell: ({ code }) => code },
                   { name: 'Properties', isNumber: true, cell: (item) => item.properties },
                   {
                     name: 'The law',
