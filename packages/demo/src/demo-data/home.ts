@@ -158,6 +158,7 @@ function traitsOf(random: Random, sold: SoldHome, bedrooms: number): Traits {
   const energy = energyOf(random, sold.newBuild)
   const floods = random.chance(0.12)
   const risks = {
+    flooded_in_last_five_years: floods && random.chance(0.3),
     flood_defences: floods && random.chance(0.5),
     sources_of_flooding: floods ? random.pick(floodChoices) : [],
   }

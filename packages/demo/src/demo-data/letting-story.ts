@@ -48,7 +48,7 @@ export function lettingStory(random: Random, home: Home, size: ListingSize, plan
   while (listedMs <= plan.untilMs) {
     const months = random.pick([6, 12, 12, 12, 18, 24])
     const annual = yearly
-    const termsAt = (atMs: number) => lettingTerms(random, annual, weekly, months, atMs)
+    const termsAt = (atMs: number) => lettingTerms(random, annual, weekly, atMs)
     const lettable = oneLet(random, home, size, termsAt, rentOf(yearly, weekly), listedMs)
     steps.push(...lettable.steps)
     if (lettable.withdrawn) break
@@ -98,20 +98,13 @@ function rentOf(yearly: number, weekly: boolean): number {
   return Math.max(step, Math.round(rent / step) * step)
 }
 
-function lettingTerms(
-  random: Random,
-  yearly: number,
-  weekly: boolean,
-  months: number,
-  listedMs: number,
-): LettingTerms {
+function lettingTerms(random: Random, yearly: number, weekly: boolean, listedMs: number): LettingTerms {
   const rent = rentOf(yearly, weekly)
   const weeklyRent = weekly ? rent : (rent * 12) / 52
   const weeks = listedMs < depositCapMs ? 6 : 5
   return {
     rentFrequency: weekly ? 52 : 12,
     deposit: Math.floor(weeklyRent * weeks * 100) / 100,
-    contractMonths: months,
     availableMs: listedMs + random.integer(7, 60) * dayMs,
     furnishedType: random.pick([0, 1, 2, 2, 4]),
     depositReplacementScheme: random.chance(0.2),

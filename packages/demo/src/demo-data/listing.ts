@@ -14,7 +14,6 @@ export interface LettingTerms {
   readonly rentFrequency: 12 | 52
   /** Pounds, to the penny. */
   readonly deposit: number
-  readonly contractMonths: number
   readonly availableMs: number
   readonly furnishedType: number
   readonly depositReplacementScheme: boolean

@@ -136,8 +136,9 @@ function lettingMembers(letting: LettingTerms) {
     student_property: letting.student,
     house_flat_share: false,
     date_available: londonDay(letting.availableMs),
-    contract_months: letting.contractMonths,
-    minimum_term: Math.min(6, letting.contractMonths),
+    // An assured tenancy of today has no fixed term.
+    contract_months: 0,
+    minimum_term: 0,
     let_type: 1,
   }
 }
