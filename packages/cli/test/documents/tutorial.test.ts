@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { after, before, describe, it } from 'node:test'
+import { after, before, beforeEach, describe, it } from 'node:test'
 import { browserProgram, startBrowser } from '../../../server/test/support/browser.ts'
 import { isLongRun } from '../../../server/test/support/on-engines.ts'
 import { blocksIn, textOf } from '../support/documents.ts'
@@ -88,6 +88,11 @@ describe('the tutorial', { skip }, () => {
     }
     for (const name of ['first', 'second', 'third', 'php', 'fourth'])
       terminals[name] = openTerminal(desk, environment)
+  })
+
+  // A reader takes minutes between two sections, while the market goes on (docs/testing.md).
+  beforeEach(async () => {
+    if (taken > 0) await delay(1_000 * Number(process.env['PROPERTY_EVENTS_TEST_PAUSE_SECONDS'] ?? 0))
   })
 
   after(async () => {
