@@ -1,6 +1,12 @@
 /** Sends the events of a feed on to one receiver, in the order and with the retries that the service has for webhooks. */
-import { EndpointPlan, eventMessage, messageHeaders, messageId, outcomeOf } from '@property-events/server'
-import type { DeliveredEvent, DeliveryMode, Receiver, ReceiverAnswer } from '@property-events/server'
+import {
+  EndpointPlan,
+  eventMessage,
+  messageHeaders,
+  messageId,
+  outcomeOf,
+} from '@property-events/server/webhooks'
+import type { DeliveredEvent, DeliveryMode, Receiver, ReceiverAnswer } from '@property-events/server/webhooks'
 
 /** What became of one try, for whoever watches. */
 export interface ForwardedTry {

@@ -62,8 +62,8 @@ describe('a service that is away is asked three times for a person at a terminal
     })
   }
 
-  it('who keeps a copy, for the heads and for the list, which other servers have, too', async () => {
+  it('who keeps a copy, and once for the list, which other servers have, too', async () => {
     const ended = await atTerminal('sync', join(folder, 'copy'))
-    assert.deepEqual([ended.asks, ended.code], [6, 1], ended.shown)
+    assert.deepEqual([ended.asks, ended.code], [4, 1], ended.shown)
   })
 })
