@@ -93,6 +93,7 @@ function laterPages(path: string): readonly string[] {
   if (/(?:erasures|holds|restrictions|deletions)$/.test(path)) return [`after=${randomUUID()}`]
   // Their places are made by the service.
   if (/(?:publications|faults|find)$/.test(path)) return []
+  if (path.endsWith('/duties')) return ['after=sales.1']
   return path.startsWith('/v1/admin') || /events|history|reduced|heads/.test(path) ? ['after=1'] : []
 }
 

@@ -180,7 +180,12 @@ describe('the samples of the reference', () => {
       // Its sentences say how long ago something was.
       if (operationId === 'getPropertyConsumers') continue
       const { text } = await call(service, target, { key: keyFor(operation) })
-      assert.equal(stdout, text, operationId)
+      // The terms are of now, in two places.
+      const momentless = (answer: string) =>
+        operationId === 'getPropertyTerms'
+          ? answer.replaceAll(/"(?:at|recordedFrom)":"[^"]*"|as of [^.]*/g, '')
+          : answer
+      assert.equal(momentless(stdout), momentless(text), operationId)
     }
   })
 

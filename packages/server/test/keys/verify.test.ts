@@ -94,6 +94,7 @@ describe('verifying a key', () => {
         leavingTenantIds: [],
         rate: undefined,
         viewsBeingMade: [],
+        withoutDuties: [],
         adminScopes: [],
         networks: undefined,
         reading: undefined,

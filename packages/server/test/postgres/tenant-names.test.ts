@@ -43,7 +43,7 @@ describe('the name of a tenant', () => {
     await withClient(url, async (client) => {
       await client.query('BEGIN')
       await client.query(
-        `INSERT INTO tenant (tenant, name, created_ms, suspended) VALUES ($1, 'Hill & Co', 1, false)`,
+        `INSERT INTO tenant (tenant, name, created_ms, suspended, without_duties) VALUES ($1, 'Hill & Co', 1, false, false)`,
         [uuid('given meanwhile')],
       )
       const waiting = create(store, 'Hill & Co', 'late')
