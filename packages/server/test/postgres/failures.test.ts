@@ -115,8 +115,8 @@ describe('a database in trouble', () => {
       child.stdout.on('data', (chunk: Buffer) => {
         text += chunk.toString()
       })
-      await once(child.stdout, 'data')
-      await delay(50 + ((cycle * 37) % 100))
+      // At another place of its work in each cycle, and with enough done, however busy the machine is.
+      await until(() => text.split('\n').length > 8 + (cycle % 7), { what: 'its acknowledgements' })
       await publish(other, [draft({ subject: `other ${cycle}` })])
       child.kill('SIGKILL')
       await once(child, 'exit')
