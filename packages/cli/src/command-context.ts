@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { readWholeNumber } from '@property-events/protocol'
+import { parseUuid, readWholeNumber } from '@property-events/protocol'
 import type { FeedName, NumberRange } from '@property-events/protocol'
 import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
+import { commandLine } from './program-name.ts'
 import { Refusal } from './refusal.ts'
 import { readSettings } from './settings/read-settings.ts'
 import type { Environment, SettingReader } from './settings/setting.ts'
@@ -68,4 +69,14 @@ export function flagNumber(
 export function flagFeed({ feed }: Readonly<Record<string, unknown>>): FeedName {
   if (feed === 'property' || feed === 'contact') return feed
   throw new Refusal(`--feed is "${plainText(String(feed).slice(0, 100))}", but must be property or contact.`)
+}
+
+/** The reference of a property, in lower case. Another text is noted by the reader, and the empty text returned. */
+export function agentRefOf({ settings }: Pick<Invocation, 'settings'>, given: string): string {
+  const agentRef = parseUuid(given)
+  if (agentRef !== undefined) return agentRef
+  settings.fault(
+    `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. \`${commandLine('reference')}\` creates one from a reference of your own.`,
+  )
+  return ''
 }

@@ -2,11 +2,10 @@
 import type { Command } from 'commander'
 import { createClient } from '@property-events/client'
 import type { PropertyConsumers } from '@property-events/client'
-import { parseUuid, silentPublisherSentence } from '@property-events/protocol'
-import { addAction } from '../command-context.ts'
+import { silentPublisherSentence } from '@property-events/protocol'
+import { addAction, agentRefOf } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import { commandLine } from '../program-name.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
@@ -31,14 +30,9 @@ export function addWhy(program: Command, context: CommandContext): void {
 }
 
 async function why({ output, settings: reader }: Invocation, [given = '']: readonly string[]): Promise<void> {
-  const agentRef = parseUuid(given)
-  if (agentRef === undefined) {
-    reader.fault(
-      `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. \`${commandLine('reference')}\` creates one from a reference of your own.`,
-    )
-  }
+  const agentRef = agentRefOf({ settings: reader }, given)
   const client = createClient(addressFromSettings(reader))
-  const seen = await client.delivery(agentRef ?? '')
+  const seen = await client.delivery(agentRef)
   if (seen === undefined) throw new Refusal(`The feed has no event of the property ${agentRef}.`)
   if (output.json) return output.writeJson(seen)
   await output.write(whyText(seen))

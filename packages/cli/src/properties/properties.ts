@@ -6,12 +6,11 @@ import { findProperties, findProperty, searchText } from '@property-events/serve
 import type { FoundProperty } from '@property-events/protocol/wire'
 import type { StorageEngine } from '@property-events/server'
 import type { Command } from 'commander'
-import { addAction, flagText } from '../command-context.ts'
+import { addAction, agentRefOf, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import { findTenant, storeSettings, withStore } from '../open-store.ts'
 import { addEraseSubject } from '../privacy/erasures.ts'
-import { commandLine } from '../program-name.ts'
 import { createProgress } from '../progress.ts'
 import { addDuties } from './duties.ts'
 import { addTerms } from './terms.ts'
@@ -68,14 +67,9 @@ async function showHistory(invocation: Invocation, operands: readonly string[]):
 }
 
 function open({ settings: reader }: Invocation, [given = '']: readonly string[]) {
-  const agentRef = parseUuid(given)
-  if (agentRef === undefined) {
-    reader.fault(
-      `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. \`${commandLine('reference')}\` creates one from a reference of your own.`,
-    )
-  }
+  const agentRef = agentRefOf({ settings: reader }, given)
   const client: Client = createClient(addressFromSettings(reader))
-  return { client, agentRef: agentRef ?? '' }
+  return { client, agentRef }
 }
 
 function unknownProperty(agentRef: string): Refusal {

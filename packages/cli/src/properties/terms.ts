@@ -3,11 +3,10 @@ import type { Command } from 'commander'
 import { createClient } from '@property-events/client'
 import { nameOf, propertyCodeLists } from '@property-events/client/listing'
 import type { PropertyTerms } from '@property-events/client'
-import { parseUuid, parseWindowBound } from '@property-events/protocol'
-import { addAction, flagText } from '../command-context.ts'
+import { parseWindowBound } from '@property-events/protocol'
+import { addAction, agentRefOf, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import { commandLine } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
 import { addSettings } from '../settings/read-settings.ts'
@@ -35,15 +34,10 @@ export function addTerms(properties: Command, context: CommandContext): void {
 
 async function showTerms(invocation: Invocation, [given = '']: readonly string[]): Promise<void> {
   const { output, settings: reader, flags } = invocation
-  const agentRef = parseUuid(given)
-  if (agentRef === undefined) {
-    reader.fault(
-      `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. \`${commandLine('reference')}\` creates one from a reference of your own.`,
-    )
-  }
+  const agentRef = agentRefOf(invocation, given)
   const at = readMoment(invocation)
   const client = createClient(addressFromSettings(reader))
-  const terms = await client.terms(agentRef ?? '', at === undefined ? {} : { at })
+  const terms = await client.terms(agentRef, at === undefined ? {} : { at })
   if (terms === undefined) throw new Refusal(`The feed has no event of the property ${agentRef}.`)
   if (output.json) return output.writeJson(terms)
   await output.write(flags['html'] === true ? termsPage(terms, sectionsOf(terms)) : termsText(terms))
