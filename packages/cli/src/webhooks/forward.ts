@@ -1,11 +1,5 @@
 /** Sends the events of a feed on to one receiver, in the order and with the retries that the service has for webhooks. */
-import {
-  EndpointPlan,
-  eventMessage,
-  messageHeaders,
-  messageId,
-  outcomeOf,
-} from '@property-events/server/webhooks'
+import { EndpointPlan, eventMessage, messageHeaders, outcomeOf } from '@property-events/server/webhooks'
 import type { DeliveredEvent, DeliveryMode, Receiver, ReceiverAnswer } from '@property-events/server/webhooks'
 
 /** What became of one try, for whoever watches. */
@@ -26,10 +20,8 @@ export interface ForwardOptions {
   readonly report: (one: ForwardedTry) => void
 }
 
-interface Held {
-  readonly event: DeliveredEvent
-  readonly subjectId: string
-}
+/** As endpoints have it that choose nothing. */
+const form = { payload: 'full', format: 'event', changesSince: undefined } as const
 
 /** A person at the terminal starts the receiver again, and should not wait for a quarter of an hour. */
 const longestProbeMs = 5_000
@@ -38,7 +30,7 @@ export class Forwarder {
   readonly #options: ForwardOptions
   readonly #plan: EndpointPlan
   /** Events that may be sent still, by number: where nothing is stored, those of properties that wait are kept here. */
-  readonly #held = new Map<number, Held>()
+  readonly #held = new Map<number, DeliveredEvent>()
   #timer: NodeJS.Timeout | undefined
   #room: (() => void) | undefined
   #isClosed = false
@@ -51,10 +43,10 @@ export class Forwarder {
   }
 
   /** Resolves when there is room for the next one. */
-  async add(event: DeliveredEvent, subjectId: string): Promise<void> {
-    const { sequenceNumber } = event
+  async add(event: DeliveredEvent): Promise<void> {
+    const { sequenceNumber, subjectId } = event
     if (this.#options.mode === 'latest') this.#drop(subjectId)
-    this.#held.set(sequenceNumber, { event, subjectId })
+    this.#held.set(sequenceNumber, event)
     this.#plan.add([{ sequenceNumber, subjectId }], sequenceNumber)
     this.#go()
     if (this.#plan.room > 0) return
@@ -97,16 +89,16 @@ export class Forwarder {
   }
 
   async #send(number: number): Promise<void> {
-    const held = this.#held.get(number)
-    if (held === undefined) throw new Error(`the event ${number} is to be sent and was not kept`)
-    const { event, subjectId } = held
+    const event = this.#held.get(number)
+    if (event === undefined) throw new Error(`the event ${number} is to be sent and was not kept`)
+    const { subjectId } = event
     const { receiver, secrets, timeoutMs, report } = this.#options
     const nowMs = Date.now()
-    const body = eventMessage(event, nowMs)
+    const message = eventMessage(event, form, nowMs)
     const beganMs = performance.now()
     const answer = await receiver.post({
-      headers: messageHeaders(messageId(event), body, secrets, nowMs),
-      body,
+      headers: messageHeaders(message, secrets, nowMs),
+      body: message.body,
       timeoutMs,
     })
     if (this.#isClosed) return

@@ -122,7 +122,8 @@ async function forwardAll(
       for await (const { checkpoint: _, ...event } of client.follow(query)) {
         const json = Buffer.from(JSON.stringify(event satisfies FeedEvent))
         const { sequenceNumber } = event
-        await forwarder.add({ feed, epoch: head.epoch, sequenceNumber, json }, subjectOf(feed, event))
+        const subjectId = subjectOf(feed, event)
+        await forwarder.add({ feed, epoch: head.epoch, sequenceNumber, subjectId, json })
       }
       return
     } catch (error) {

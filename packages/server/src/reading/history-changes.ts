@@ -1,18 +1,12 @@
 /** The events of a subject, each with what it changed since the one before (PROTOCOL §11.4). */
-import { versionChanges } from '@property-events/protocol'
-import type { HistoryEvent } from '@property-events/protocol/wire'
 import { parseEventJson } from '../events/event-json.ts'
 import type { StoredEvent } from '../events/event-log.ts'
 import { yieldForStep } from '../runtime/yield-in-steps.ts'
+import { changesText } from './changes-text.ts'
 import { represent } from './representation/representation.ts'
 import type { Representation } from './representation/representation.ts'
 import { freeEvents } from './run.ts'
 import type { EventRun, NoRoom, TakeBytes } from './run.ts'
-
-/** The most changes of one event to list. */
-const mostChanges = 200
-/** Beside the values of both payloads there is room for so many characters of pointers. */
-const mostPointerCharacters = 20_000
 
 /**
  * Both payloads of a change are in the form that the reader sees: what it is not given is in no change either. The run ends before its last
@@ -30,7 +24,7 @@ export async function withChanges<Reason>(
   for (const event of run.events) {
     const json = shown(event, form)
     const { payload } = parseEventJson(textOf(json))
-    const changes = Buffer.from(changesText(previous, payload))
+    const changes = Buffer.from(`,${changesText(previous, payload)}}`)
     reason = take(changes.byteLength)
     if (reason !== undefined) break
     events.push({ ...event, json: Buffer.concat([json.subarray(0, -1), changes]) })
@@ -51,22 +45,4 @@ function shown(event: StoredEvent, form: Representation | undefined): Uint8Array
 
 function textOf(json: Uint8Array): string {
   return Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString()
-}
-
-/** The members that are put behind those of the event, with its closing brace. They are about as long as both payloads at most. */
-function changesText(before: string | undefined, payload: string): string {
-  const said: Pick<HistoryEvent, 'changes' | 'changesAbsent'> = versionChanges(before, payload)
-  const { changes, changesAbsent } = said
-  if (!changes) return `,"changes":null,"changesAbsent":"${changesAbsent ?? 'first_version'}"}`
-  const texts: string[] = []
-  let room = (before?.length ?? 0) + payload.length + mostPointerCharacters
-  for (const change of changes.slice(0, mostChanges)) {
-    // Names can be long, and each change repeats those of its parents.
-    if (change.pointer.length > room) break
-    const text = JSON.stringify(change)
-    room -= text.length
-    texts.push(text)
-  }
-  const more = changes.length - texts.length
-  return `,"changes":[${texts.join()}]${more === 0 ? '' : `,"moreChanges":${more}`}}`
 }
