@@ -109,6 +109,7 @@ const routeWords: Readonly<Record<string, string>> = {
   snapshot: 'a snapshot',
   latest: 'the latest of the property',
   history: 'the history of the property',
+  webhook: 'its webhook',
 }
 
 function sentSentence({ delivery, event, now, time }: Words): string {

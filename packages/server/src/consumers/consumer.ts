@@ -22,7 +22,7 @@ export function isConsumerName(name: string): boolean {
 /** The most named consumers of a feed. The reads of further ones are not kept. */
 export const namedConsumersPerFeed = 200
 
-/** The route by which an answer was requested. */
+/** The route by which an answer was requested; `webhook`: it was sent without being requested. */
 export type ReadRoute =
   | 'list'
   | 'current'
@@ -33,6 +33,7 @@ export type ReadRoute =
   | 'snapshot'
   | 'latest'
   | 'history'
+  | 'webhook'
 
 /** `single`: events that were read one by one. They are never part of a range without gaps. */
 export type ReadView = FeedView | 'single'
@@ -165,14 +166,6 @@ export interface FirstLive {
   readonly liveMs: number | undefined
   /** Its latest report about the property is of the listing, and says so. */
   readonly isLive: boolean
-}
-
-/**
- * What is kept of a result about the event that closes an erased property. The words of the result and the address of its page may have
- * been made from the erased payloads.
- */
-export function withoutWords(result: ConsumerResult): ConsumerResult {
-  return { ...result, code: undefined, message: undefined, url: undefined }
 }
 
 /** A consumer reports for the first time that it shows the latest event of a property. */

@@ -7,7 +7,6 @@ import type { VersionRow } from '../events/version-at.ts'
 import { removal, rowsFrom, statement, uuidOf } from '../sql/database.ts'
 import type { StoreAccess, StoredLogId, Transaction } from '../sql/database.ts'
 import { turnOf, turns } from '../events/listings.ts'
-import { withoutWords } from './consumer.ts'
 import type { ConsumerResult, ConsumerStore, Outcome, ResultChange } from './consumer.ts'
 
 const place = 'subject, key_id, name, sequence, result_ms'
@@ -165,4 +164,12 @@ function changeOf(row: ChangeRow): ResultChange {
     code: row.code ?? undefined,
     url: row.url ?? undefined,
   }
+}
+
+/**
+ * What is kept of a result about the event that closes an erased property. The words of the result and the address of its page may have
+ * been made from the erased payloads.
+ */
+function withoutWords(result: ConsumerResult): ConsumerResult {
+  return { ...result, code: undefined, message: undefined, url: undefined }
 }

@@ -6,6 +6,11 @@ import type { DeliveryMode, ViewEvent, WaitingSubject } from './waiting-rows.ts'
 
 export const endpointsPerTenant = 50
 
+/** The name of an endpoint among the consumers of its key (PROTOCOL §14.4). */
+export function consumerOfEndpoint(endpointId: string): string {
+  return `webhook-${endpointId.slice(0, 8)}`
+}
+
 /** `thin`: without the payload, but with the subject. Contacts are always thin. */
 export type PayloadForm = 'full' | 'thin'
 export type MessageFormat = 'event' | 'cloudevents'
