@@ -1,5 +1,5 @@
 /**
- * The head of an answer. No other file writes headers. For Node's HTTP they are a record, for the bare socket they are text, and both are
+ * The head of an answer. No other file writes headers. For Node's HTTP they are a list, for the bare socket they are text, and both are
  * built from the same parts.
  */
 import { formatTicks, millisecondsOfTicks } from '@property-events/protocol/plain'
@@ -16,8 +16,8 @@ import { rateLimitHeaders } from './rate-limit/rate-limit-headers.ts'
 import type { BucketLimits, BucketState } from './rate-limit/token-bucket.ts'
 
 export interface AnswerHeads {
-  /** All headers except those of the connection, which Node's HTTP writes itself. */
-  fields(exchange: Exchange): Record<string, string>
+  /** Names and values in turn: all headers except those of the connection, which Node's HTTP writes itself. The caller may add more. */
+  fields(exchange: Exchange): string[]
   /** The whole head. `isLast`: the connection is closed after the answer. Answers without a length are sent in chunks. */
   text(exchange: Exchange, isLast: boolean): string
   /** The head of an answer to bytes that never became a request, and so have no exchange. The connection closes after it. */
@@ -120,10 +120,14 @@ export function answerHeads(
 
   // Two answers in a row seldom differ: what is known of a feed is one object until the feed changes, polls leave the tokens as they
   // were, and an operation's own headers are one object.
-  const feedQueues = lastLines(feedHeaders)
-  const ownLines = lastLines((headers: Headers) => headers)
-  const operationLines = lastLines((headers: Headers) => headers)
-  const tokenLines = lastTokenLines()
+  const feedLines = lastOf((feed: FeedState) => linesOf(feedHeaders(feed)))
+  const ownLines = lastOf(linesOf)
+  const operationLines = lastOf(linesOf)
+  const tokenLines = lastOfTokens(linesOf)
+  const feedPairs = lastOf((feed: FeedState) => pairsOf(feedHeaders(feed)))
+  const ownPairs = lastOf(pairsOf)
+  const operationPairs = lastOf(pairsOf)
+  const tokenPairs = lastOfTokens(pairsOf)
   const head = (
     status: number,
     requestId: string,
@@ -137,21 +141,15 @@ export function answerHeads(
     fields(exchange) {
       const { request, routed, answer, spending } = exchange
       const feed = feedOf(answer)
-      const fields: Record<string, string> = {
-        ...commonHeaders(request.id),
-        ...tokenHeaders(spending),
-        ...routed.headers,
-        ...(answer.kind === 'none' ? {} : sharedWith(exchange, answer.headers)),
-        ...(feed === undefined ? {} : feedHeaders(feed)),
-      }
-      addBodyHeaders(answer, (name, value) => {
-        fields[name] = value
-      })
+      const fields = pairsOf(commonHeaders(request.id))
+      fields.push(...tokenPairs(spending), ...operationPairs(routed.headers))
+      if (answer.kind !== 'none') fields.push(...ownPairs(sharedWith(exchange, answer.headers)))
+      if (feed !== undefined) fields.push(...feedPairs(feed))
+      addBodyHeaders(answer, (name, value) => fields.push(name, value))
       const completeUntil = completeUntilOf(answer)
-      if (completeUntil !== undefined) {
-        const { moment, date } = windowHeaders(completeUntil)
-        Object.assign(fields, moment, { date })
-      }
+      if (completeUntil === undefined) return fields
+      const { moment, date } = windowHeaders(completeUntil)
+      fields.push(...pairsOf(moment), 'date', date)
       return fields
     },
     text(exchange, isLast) {
@@ -161,7 +159,7 @@ export function answerHeads(
         tokenLines(spending) +
         operationLines(routed.headers) +
         (answer.kind === 'none' ? '' : ownLines(sharedWith(exchange, answer.headers))) +
-        (feed === undefined ? '' : feedQueues(feed)) +
+        (feed === undefined ? '' : feedLines(feed)) +
         bodyLines(answer)
       const completeUntil = completeUntilOf(answer)
       if (completeUntil === undefined) return head(statusOf(answer), request.id, lines, isLast)
@@ -194,34 +192,31 @@ function linesOf(headers: Headers): string {
   return lines
 }
 
-/** Remembers the lines of the last value. */
-function lastLines<Value extends object>(headersOf: (value: Value) => Headers): (value: Value) => string {
-  let last: Value | undefined
-  let lines = ''
+function pairsOf(headers: Headers): string[] {
+  const pairs: string[] = []
+  for (const name in headers) pairs.push(name, headers[name] ?? '')
+  return pairs
+}
+
+/** Remembers what was made of the last value. */
+function lastOf<Value extends object, Made>(make: (value: Value) => Made): (value: Value) => Made {
+  let last: { readonly value: Value; readonly made: Made } | undefined
   return (value) => {
-    if (value !== last) {
-      last = value
-      lines = linesOf(headersOf(value))
-    }
-    return lines
+    if (value !== last?.value) last = { value, made: make(value) }
+    return last.made
   }
 }
 
-function tokenHeaders(spending: Spending | undefined): Headers {
-  if (spending === undefined) return {}
-  const { limit, tenant, tokens, tokensOf } = spending
-  return rateLimitHeaders({ key: limit.own.limits, tenant: tenant?.limits, tokensOf, tokens })
-}
-
-/** Like `lastLines`, for the announced limits: polls leave the numbers as they were. */
-function lastTokenLines(): (spending: Spending | undefined) => string {
+/** Like `lastOf`, for the announced limits: polls leave the numbers as they were. */
+function lastOfTokens<Made>(make: (headers: Headers) => Made): (spending: Spending | undefined) => Made {
+  const none = make({})
   let key: BucketLimits | undefined
   let tenant: BucketLimits | undefined
   let last: BucketState | undefined
   let lastOf: Spending['tokensOf'] = 'key'
-  let lines = ''
+  let made = none
   return (spending) => {
-    if (spending === undefined) return ''
+    if (spending === undefined) return none
     const { limit, tokens, tokensOf } = spending
     const isSame =
       tokens.remaining === last?.remaining &&
@@ -234,9 +229,9 @@ function lastTokenLines(): (spending: Spending | undefined) => string {
       tenant = spending.tenant?.limits
       last = tokens
       lastOf = tokensOf
-      lines = linesOf(tokenHeaders(spending))
+      made = make(rateLimitHeaders({ key, tenant, tokensOf, tokens }))
     }
-    return lines
+    return made
   }
 }
 

@@ -119,10 +119,17 @@ function saysTheSame(heads: AnswerHeads): void {
           isLast ? ['date', 'connection'] : ['date', 'connection', 'keep-alive'],
         )
         assert.ok(!Number.isNaN(Date.parse(own[0]?.[1] ?? '')))
-        const { date, ...fields } = heads.fields(exchange)
+        const { date, ...fields } = recordOf(heads.fields(exchange))
         assert.equal(date === undefined, fields['x-feed-complete-until'] === undefined)
         assert.deepEqual(said, Object.entries(fields))
       }
     }
   }
+}
+
+/** Of names and values in turn, none of them twice. */
+function recordOf(fields: readonly string[]): Readonly<Record<string, string>> {
+  const entries = fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1] ?? '']] : []))
+  assert.equal(new Set(entries.map(([name]) => name)).size, entries.length)
+  return Object.fromEntries(entries)
 }

@@ -44,29 +44,36 @@ export function nodeExchanges({
   watchReader,
 }: ExchangeParts): RequestListener {
   const linger = createLinger()
-  const answerRequest = async (
+  const answerRequest = (
     incoming: IncomingMessage,
     response: ServerResponse,
     number: number,
-  ): Promise<void> => {
+  ): void | Promise<void> => {
     const request = new NodeRequest(incoming, response, context.limits)
     const routed = router(request.method, request.target)
     const sending = { context, heads, watchReader, request, incoming, response, number, linger }
     const handling = handle(context, request, routed)
     if (routed.waits && handling instanceof Promise)
       endWithClient(incoming.socket, response, () => !response.headersSent)
-    await mapMaybePromise(handling, (exchange) => send(exchange, sending))
+    return mapMaybePromise(handling, (exchange) => send(exchange, sending))
   }
 
   return (incoming, response) => {
     const { socket } = incoming
     // Node itself says of the last one that it is, and leaves the end to its client or to the time-out.
     const { before, number } = underWay.add(socket, response)
+    const fail = (error: unknown): void => {
+      context.outages.requestFailed(error, undefined, false)
+      response.destroy()
+    }
+    // Without a promise where nothing is waited for, as for most polls.
     const answer = (): void => {
-      answerRequest(incoming, response, number).catch((error: unknown) => {
-        context.outages.requestFailed(error, undefined, false)
-        response.destroy()
-      })
+      try {
+        const answering = answerRequest(incoming, response, number)
+        if (answering instanceof Promise) answering.catch(fail)
+      } catch (error) {
+        fail(error)
+      }
     }
     // Pipelined requests are answered one after the other: a client that takes no answers holds one of them in memory and no more,
     // and no `100 Continue` gets into the answer before. Each has a turn of the event loop of its own: 500 that had come together
@@ -95,11 +102,15 @@ function endWithClient(socket: Socket, response: ServerResponse, isWaiting: () =
   response.once('close', () => socket.off('end', leave))
 }
 
-async function send(exchange: Exchange, sending: Sending): Promise<void> {
+function send(exchange: Exchange, sending: Sending): void | Promise<void> {
+  // Node reads a body that came with its head in this turn of the event loop; after it, nothing of the body is left to read.
+  if (sending.request.leavesBody) return new Promise(setImmediate).then(() => sendNow(exchange, sending))
+  return sendNow(exchange, sending)
+}
+
+function sendNow(exchange: Exchange, sending: Sending): void | Promise<void> {
   const { context, heads, request, incoming, response, linger } = sending
   const { answer } = exchange
-  // Node reads a body that came with its head in this turn of the event loop; after it, nothing of the body is left to read.
-  if (request.leavesBody) await new Promise(setImmediate)
   if (answer.kind === 'none') {
     response.destroy()
     return
@@ -128,8 +139,8 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
     sending.number >= context.limits.maxRequestsPerSocket ||
     request.leavesBody ||
     'upgrade' in incoming.headers
-  if (isLast) fields['connection'] = 'close'
-  // In one call: each setHeader would be looked up and checked separately.
+  if (isLast) fields.push('connection', 'close')
+  // In one call and as a list: each setHeader would be looked up and checked separately, and a record is copied first.
   response.writeHead(statusOf(answer), fields)
   const sent = sendBody(exchange, answer, sending)
   const { writableLength } = incoming.socket
