@@ -55,7 +55,7 @@ describe('serve', () => {
     assert.equal((await second.stop('SIGINT')).code, 0)
   })
 
-  it('lets as many requests wait for events as it is told: of a key, and on a node (PROTOCOL §8, W5)', async () => {
+  it('lets as many requests wait for events as it is told: of a key, and on a node (PROTOCOL §8, L3)', async () => {
     const data = join(root, 'waiting')
     const flags = ['--waiting-requests', '1']
     const environment = { PROPERTY_EVENTS_WAITING_REQUESTS_PER_NODE: '2' }

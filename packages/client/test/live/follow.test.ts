@@ -112,7 +112,7 @@ describe('following a feed', () => {
     }
   })
 
-  it('closes its connection when the loop is left, whatever it waits by (W5)', async () => {
+  it('closes its connection when the loop is left, whatever it waits by (L3)', async () => {
     for (const transport of ['stream', 'wait', 'polls'] as const) {
       const { fetch, seen } = watched()
       await take(clientOf(service, { fetch }).follow({ after: 0, transport }), 1)
@@ -122,7 +122,7 @@ describe('following a feed', () => {
     }
   })
 
-  it('takes no more from the network than its loop takes (W5)', async () => {
+  it('takes no more from the network than its loop takes (L3)', async () => {
     const from = await headNow()
     const long = { details: { description: 'x'.repeat(60_000) } }
     for (let round = 0; round < 5; round += 1) await publish(service, some(20, long))

@@ -40,7 +40,7 @@ describe('a program that follows', () => {
   })
   after(() => service.stop())
 
-  it('ends when its loops are left, however they wait: by break, by an error, by a signal (W5)', async () => {
+  it('ends when its loops are left, however they wait: by break, by an error, by a signal (L3)', async () => {
     const { url, tenant } = service
     const operands = ['--input-type=module', '-e', program, url, tenant.readKey]
     const child = spawn(process.execPath, operands, { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -141,7 +141,7 @@ async function changeFeed(service: TestService, random: Random): Promise<void> {
 
 describe(`readers of a feed that changes (seed ${seed})`, () => {
   for (const engine of isLongRun ? testEngines : (['sqlite'] as const)) {
-    it(`have the whole feed in their logs and nothing else, through cuts at random bytes, on ${engine} (L1, W3)`, async (context) => {
+    it(`have the whole feed in their logs and nothing else, through cuts at random bytes, on ${engine} (L1, L2)`, async (context) => {
       const random = randomOf(seed)
       const limits = { markEveryMs: 100, streamMs: 1_500, waitingPerKey: 12, longestWaitMs: 1_000 }
       const service = await startTestService({ engine, limits })

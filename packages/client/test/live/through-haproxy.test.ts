@@ -72,7 +72,7 @@ describe('through HAProxy', { skip: needsHaproxy }, () => {
     })
   }
 
-  it('a reader that has gone holds no place, and one that comes back continues after its last id (W5, L1)', async () => {
+  it('a reader that has gone holds no place, and one that comes back continues after its last id (L3, L1)', async () => {
     const crowded = await startTestService({ limits: { waitingPerKey: 1 }, trustedProxies: 1 })
     const before = await startHaproxy(crowded)
     try {

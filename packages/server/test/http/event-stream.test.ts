@@ -144,7 +144,7 @@ describe('a stream of events', () => {
     assert.ok(delivered.length > 0)
   })
 
-  it('writes one piece and waits until that is taken; what comes meanwhile is in the next one (W5)', async (test) => {
+  it('writes one piece and waits until that is taken; what comes meanwhile is in the next one (L3)', async (test) => {
     const { written, delivered, noted, publish, take } = stage(test, { takesAtOnce: false })
     await until(() => take() && written.length === 2, { what: 'the first mark' })
     await until(() => (publish(), written.length === 3), { what: 'the first piece' })
@@ -234,7 +234,7 @@ describe('a stream of events', () => {
     assert.deepEqual(noted, [])
   })
 
-  it('writes nothing after it was stopped, over or reset, and says the failure of a read (W3, L1)', async (test) => {
+  it('writes nothing after it was stopped, over or reset, and says the failure of a read (L2, L1)', async (test) => {
     const stopped = stage(test)
     await stopped.hasBegun()
     stopped.stop()

@@ -1,4 +1,4 @@
-/** What is left of requests that waited and have ended: no feed is followed for them any more (W5, docs/decisions/0037). */
+/** What is left of requests that waited and have ended: no feed is followed for them any more (L3, docs/decisions/0037). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { StorageEngine } from '../../src/index.ts'
@@ -36,7 +36,7 @@ describe('requests that waited and have ended', () => {
     ['a long-poll whose time was over', timedOut],
     ['a read that waited for a number', waitedForNumber],
   ] as const) {
-    it(`leave no feed that is followed: ${what} (W5)`, async () => {
+    it(`leave no feed that is followed: ${what} (L3)`, async () => {
       const { counts, wrap } = counted()
       const service = await startTestService({ wrap, limits: { minSequenceWaitMs: 300 } })
       try {

@@ -24,7 +24,7 @@ describe('the delay of live events', () => {
     return Number(line.exec(text)?.[1] ?? 0)
   }
 
-  it('is counted once for each waiting reader that was told, by a stream or by a long-poll (W5)', async () => {
+  it('is counted once for each waiting reader that was told, by a stream or by a long-poll (L3)', async () => {
     const { readKey: key } = service.tenant
     const reader = await openStream(service, `${path}/stream?after=head`, { key })
     await reader.until(({ messages }) => messages.length > 0, 'the first mark')

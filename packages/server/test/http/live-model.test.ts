@@ -145,7 +145,7 @@ async function agree(service: TestService, readers: readonly LogReader[]): Promi
 }
 
 onEngines(`readers of a feed that changes (seed ${seed})`, { limits }, (service) => {
-  it('each have the whole feed in the end, in order (L1, W3, PROTOCOL §13)', async () => {
+  it('each have the whole feed in the end, in order (L1, L2, PROTOCOL §13)', async () => {
     const random = randomOf(seed)
     const readers = readersOf(service().port, service().tenant.readKey, random)
     try {

@@ -1,4 +1,4 @@
-/** Readers that wait at one node for what is published at another, told of it or not (PROTOCOL §13, W3). */
+/** Readers that wait at one node for what is published at another, told of it or not (PROTOCOL §13, L2). */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { openStream } from '../support/event-stream.ts'
@@ -34,7 +34,7 @@ for (const [what, wrap] of [
       await service.stop()
     })
 
-    it('reaches each of its readers, whether they wait for a feed, for a run or on a stream (W3, PROTOCOL §13)', async (t) => {
+    it('reaches each of its readers, whether they wait for a feed, for a run or on a stream (L2, PROTOCOL §13)', async (t) => {
       const { tenant } = service
       const key = tenant.readKey
       const ask = (path: string) => call(service, path, { key })

@@ -40,7 +40,7 @@ onEngines('a long-poll', { byNode: true, limits: { waitingPerKey: 3 } }, (servic
     assert.equal(answer.headers['cache-control'], 'no-store')
   })
 
-  it('answers as soon as an event is published, with that event (PROTOCOL §13, W3)', async () => {
+  it('answers as soon as an event is published, with that event (PROTOCOL §13, L2)', async () => {
     const head = await headNow()
     const { answer, isAnswered } = await begin(`after=${head}&wait=30`)
     assert.equal(isAnswered(), false)
@@ -107,7 +107,7 @@ onEngines('a long-poll', { byNode: true, limits: { waitingPerKey: 3 } }, (servic
     assert.equal(problemOf(await wait('after=0&wait=5&epoch=other')).code, 'epoch_changed')
   })
 
-  it('of one key are limited in number; another key waits beside them (W5, PROTOCOL §13)', async () => {
+  it('of one key are limited in number; another key waits beside them (L3, PROTOCOL §13)', async () => {
     const head = await headNow()
     const three = await Promise.all([1, 2, 3].map(() => begin(`after=${head}&wait=30`)))
     const refused = await wait(`after=${head}&wait=1`)
@@ -120,7 +120,7 @@ onEngines('a long-poll', { byNode: true, limits: { waitingPerKey: 3 } }, (servic
     assert.equal((await wait(`after=${head}&wait=1`)).status, 200)
   })
 
-  it('of a client that has gone frees its place (W5)', async () => {
+  it('of a client that has gone frees its place (L3)', async () => {
     const head = await headNow()
     for (let round = 0; round < 6; round += 1) {
       const gone = new AbortController()

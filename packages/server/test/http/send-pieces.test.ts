@@ -56,7 +56,7 @@ function endless() {
 }
 
 describe('an answer that is made while it is sent', () => {
-  it('is made no further than one piece ahead of its reader (W5)', async () => {
+  it('is made no further than one piece ahead of its reader (L3)', async () => {
     const connection = new Connection()
     const { answer, made } = endless()
     const sending = sendPieces(answer, connection, connection.write)
@@ -69,7 +69,7 @@ describe('an answer that is made while it is sent', () => {
     assert.equal(await within(sending), false)
   })
 
-  it('ends when its reader goes without ever draining (W5)', async () => {
+  it('ends when its reader goes without ever draining (L3)', async () => {
     const connection = new Connection()
     const { answer, made } = endless()
     const sending = sendPieces(answer, connection, connection.write)

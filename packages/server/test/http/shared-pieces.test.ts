@@ -1,4 +1,4 @@
-/** What many readers are told at the same time is made once, and kept for a moment (W5, docs/decisions/0037). */
+/** What many readers are told at the same time is made once, and kept for a moment (L3, docs/decisions/0037). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { sharedPieces } from '../../src/live/stream-pieces.ts'
@@ -37,7 +37,7 @@ describe('what is made of events for many readers', () => {
     assert.notEqual(ask(), second)
   })
 
-  it('is kept up to 8 MiB, and beyond that each reader has its own (W5)', () => {
+  it('is kept up to 8 MiB, and beyond that each reader has its own (L3)', () => {
     const shared = sharedPieces<{ readonly length: number }>(({ length }) => length)
     const ask = (events: readonly StoredEvent[]) => shared.of(events, [], () => ({ length: 3 * 2 ** 20 }))
     const [one, two, three] = [[eventOf(1)], [eventOf(2)], [eventOf(3)]]

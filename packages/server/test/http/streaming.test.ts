@@ -53,7 +53,7 @@ onEngines('a stream', { byNode: true, limits: { waitingPerKey: 3, markEveryMs: 2
     reader.close()
   })
 
-  it('sends what is published while it is read, and continues after the last id that a reader has (L1, W3)', async () => {
+  it('sends what is published while it is read, and continues after the last id that a reader has (L1, L2)', async () => {
     const reader = await open('after=head')
     const { head } = await run('after=0&limit=1')
     assert.deepEqual(reader.numbers(), [])
@@ -116,7 +116,7 @@ onEngines('a stream', { byNode: true, limits: { waitingPerKey: 3, markEveryMs: 2
     }
   })
 
-  it('of one key are limited in number, and a reader that has gone frees its place (W5)', async () => {
+  it('of one key are limited in number, and a reader that has gone frees its place (L3)', async () => {
     const readers = await Promise.all([1, 2, 3].map(() => open('after=head')))
     const refused = await call(service(), `${stream}?after=head`, { key: service().tenant.readKey })
     assert.equal(problemOf(refused).code, 'too_many_waiting')
@@ -131,7 +131,7 @@ onEngines('a stream', { byNode: true, limits: { waitingPerKey: 3, markEveryMs: 2
     )
   })
 
-  it('that takes nothing delays no other, and gets everything when it continues (W5, L1)', async () => {
+  it('that takes nothing delays no other, and gets everything when it continues (L3, L1)', async () => {
     const [slow, quick] = [await open('after=head'), await open('after=head')]
     const { head } = await run('after=0&limit=1')
     const goOn = slow.rest()
@@ -228,7 +228,7 @@ describe('a reader that takes nothing', () => {
     return another.status === 200
   }
 
-  it('and is cut gives its place back, whatever waits to be sent to it (W5)', async () => {
+  it('and is cut gives its place back, whatever waits to be sent to it (L3)', async () => {
     const service = await startTestService({ limits: { waitingPerKey: 1 } })
     try {
       const reader = await stopped(service)
@@ -240,7 +240,7 @@ describe('a reader that takes nothing', () => {
     }
   })
 
-  it('is closed after a while, and its place is free (W5, PROTOCOL §13)', async () => {
+  it('is closed after a while, and its place is free (L3, PROTOCOL §13)', async () => {
     const service = await startTestService({ limits: { waitingPerKey: 1, idleSocketTimeoutMs: 1_000 } })
     try {
       const reader = await stopped(service)

@@ -45,7 +45,7 @@ onEngines('a reader of many feeds that waits', { limits: { waitingPerKey: 3 } },
     return { answer, isAnswered: () => answered }
   }
 
-  it('is answered with each feed that moves, and with that alone (PROTOCOL §13, W3)', async () => {
+  it('is answered with each feed that moves, and with that alone (PROTOCOL §13, L2)', async () => {
     const { text: key } = await keyOfBoth()
     let { next } = headsOf(await ask(key, 'wait=30'))
     const { tenant, otherTenant } = service()
@@ -128,7 +128,7 @@ onEngines('a reader of many feeds that waits', { limits: { waitingPerKey: 3 } },
       assert.deepEqual(names(headsOf(await answer)), [`${tenant.tenantId} property`])
   })
 
-  it('is refused for an invalid wait, and if its key already waits as often as it may (D19, W5)', async () => {
+  it('is refused for an invalid wait, and if its key already waits as often as it may (D19, L3)', async () => {
     const { text: key } = await keyOfBoth()
     for (const text of ['0', '31', '1.5', 'x', '']) {
       const answer = await ask(key, `wait=${text}`)

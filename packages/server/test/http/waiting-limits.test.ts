@@ -1,4 +1,4 @@
-/** How many requests may wait for events: of a key, and of a node with all its threads (PROTOCOL §13, W5). */
+/** How many requests may wait for events: of a key, and of a node with all its threads (PROTOCOL §13, L3). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { nodeCounts } from '../../src/http/bytes-in-flight.ts'
@@ -27,7 +27,7 @@ describe('requests that wait', () => {
     assert.equal(defaultLimits.waitingPerNode, 2_000)
   })
 
-  it('give their place back once each, however often their end is noticed, and lose none of it (W5)', () => {
+  it('give their place back once each, however often their end is noticed, and lose none of it (L3)', () => {
     const buckets = createTokenBuckets({ limits: { perSecond: 1, burst: 1 }, clock: steadyClock })
     const counts = nodeCounts()
     const waiting = createWaitingReaders({ waitingPerKey: 2, waitingPerNode: 3 }, buckets, counts)
@@ -49,7 +49,7 @@ describe('requests that wait', () => {
     assert.equal(waiting.enter('f', 'stream'), undefined)
   })
 
-  it('are limited for a node, whatever their keys (W5)', async () => {
+  it('are limited for a node, whatever their keys (L3)', async () => {
     const most = 6
     const service = await startTestService({ limits: { waitingPerNode: most } })
     const readers: StreamReader[] = []

@@ -198,7 +198,7 @@ describe('waiting for feeds to move', () => {
   /** Long enough for every machine: what is told comes before. */
   const longMs = 30_000
 
-  it('ends with the feed that moved, named or not, and costs that feed alone (PROTOCOL §13, W3)', async () => {
+  it('ends with the feed that moved, named or not, and costs that feed alone (PROTOCOL §13, L2)', async () => {
     const { node, change, read, readable } = market(5_000)
     const { moved, hint, hintUnnamed } = node()
     let { next } = await moved.wait(undefined, readable, longMs, never)

@@ -83,7 +83,7 @@ async function headOf(follower: FeedFollower): Promise<Head> {
 }
 
 describe('the tail of a feed', () => {
-  it('hears of what is stored while it reads the head for the first time (W3)', async () => {
+  it('hears of what is stored while it reads the head for the first time (L2)', async () => {
     const store = feedStore()
     const tail = createLiveTail({ ...byHintsAlone, events: store.events })
     const release = store.hold()
@@ -202,7 +202,7 @@ describe('the tail of a feed', () => {
     tail.close()
   })
 
-  it('keeps a limited number of bytes of all views together, and reads again what it dropped (W5)', async () => {
+  it('keeps a limited number of bytes of all views together, and reads again what it dropped (L3)', async () => {
     const store = feedStore()
     const tail = createLiveTail({ ...byHintsAlone, events: store.events, bufferBytes: 1_000 })
     const follower = tail.follow(key)
