@@ -9,6 +9,13 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
   malformed_request: 'Use an HTTP library, and check what is between it and the service.',
   invalid_body:
     'Change what `errors` points at and send the request again. A dry run (`dryRun=true`) shows the same faults.',
+  webhook_address_refused:
+    'Give an https address on port 443 or from 1024 that leads to public addresses only, without user name or redirect.',
+  webhook_not_found:
+    'Check the id of the webhook. Webhooks of other agencies, and those that read more than the key, are not found either.',
+  webhook_limit: 'Delete a webhook that is no longer needed; `GET /v1/webhooks` lists them.',
+  subject_waiting:
+    'Wait until it has been acknowledged or given up: `GET /v1/webhooks/{webhookId}/waiting` shows when it is tried next. Later events follow by themselves.',
   unauthorized:
     'Send the whole key in the header `x-api-key`, without quotes, blanks or `Bearer`. If it is right, ask the operator for a new one.',
   key_expired: 'Ask the operator for a new key, or to extend this one.',

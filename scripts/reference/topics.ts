@@ -30,6 +30,9 @@ const scopeMeanings: Readonly<Record<(typeof scopes)[number], string>> = {
   'contact:publish': 'Publish to the contact feed.',
   'property:erase': 'Erase payloads of the property feed.',
   'contact:erase': 'Erase payloads of the contact feed.',
+  'property:webhooks': 'Have events of the property feed posted; reading it as well is needed.',
+  'contact:webhooks':
+    'Have events of the contact feed posted, without payloads; reading it as well is needed.',
 }
 
 export function authenticationHtml(links: Links): string {

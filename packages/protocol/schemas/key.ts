@@ -72,7 +72,7 @@ const grants = Type.Array(
             minItems: 1,
             maxItems: maxGrantedBranches,
             description:
-              'Only properties of these branches, by the `branch_id` of their payloads, compared exactly. Only with `property:read` and `property:publish`. Left out: all.',
+              'Only properties of these branches, by the `branch_id` of their payloads, compared exactly. Only with `property:read`, `property:publish` and `property:webhooks`. Left out: all.',
           }),
         ),
       },

@@ -26,6 +26,7 @@ import { restrictions } from './restriction.ts'
 import { faults, service } from './service.ts'
 import { feedRate, tenantFacts, tenants } from './tenant.ts'
 import { propertyTerms } from './terms.ts'
+import { webhooks } from './webhook.ts'
 
 const payloads = namedPayloads({ PropertyPayload, ContactPayload })
 
@@ -41,6 +42,7 @@ export const namedSchemas = {
   ...digest,
   ...consumers,
   ...propertyTerms,
+  ...webhooks,
   ...erasures,
   ...holds,
   ...restrictions,

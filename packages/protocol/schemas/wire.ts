@@ -693,6 +693,363 @@ export interface MaterialFact {
   }[]
 }
 
+/** An address to which events are posted. */
+export interface Webhook {
+  /** Of the webhook. */
+  readonly id: string
+  /** The tenant. */
+  readonly tenantId: string
+  /** Which feed of the tenant. */
+  readonly feed: FeedName
+  /** `operations`: what happens to the other webhooks of the feed, in place of its events. It never changes. */
+  readonly events: 'feed' | 'operations'
+  /** Where events are posted: an https address that is public. */
+  readonly url: string
+  /** For people: what it is for. */
+  readonly label: string
+  /** Which events, as in a list. */
+  readonly apiEventType: 'property' | 'salesproperty' | 'lettingsproperty' | 'contact'
+  /** `thin`: without the payload. Contacts are always thin. */
+  readonly payload: 'full' | 'thin'
+  /** Adds what has changed since the version that this webhook acknowledged last. */
+  readonly changes: boolean
+  /** `latest`: an event is left out when a later one of its property is known. */
+  readonly mode: 'every' | 'latest'
+  /** `cloudevents`: each event as a CloudEvent in JSON. */
+  readonly format: 'event' | 'cloudevents'
+  /** Requests at once. */
+  readonly concurrency: number
+  /** Null: no limit. */
+  readonly maxPerSecond: number | null
+  /** How long an answer may take. */
+  readonly timeoutSeconds: number
+  /** Only `enabled` sends. */
+  readonly state: 'enabled' | 'paused' | 'disabled'
+  /** Why it does not send; null: it does. Further ones may come. */
+  readonly reason: 'asked' | 'copied' | 'operator' | 'key_revoked' | 'failing' | 'gone' | (string & {}) | null
+  /** Since when it does not send. */
+  readonly stateSince: string | null
+  /** Of the key whose rights it has. */
+  readonly keyId: string
+  /** When it was made. */
+  readonly createdAt: string
+  /** How far it is, as last written. */
+  readonly cursor: {
+    /** Nothing up to this number is left, but for what waits. */
+    readonly settled: number
+    /** Changes when numbers continue after a gap, as after a restore: begin again. */
+    readonly epoch: string
+    /** Of the event that was acknowledged last. */
+    readonly acknowledged: number | null
+    /** When that was. */
+    readonly acknowledgedAt: string | null
+  }
+  /** Properties or contacts whose oldest event is tried again. */
+  readonly waiting: number
+  /** Events that were given up. */
+  readonly givenUp: number
+  /** It has been failing since then; null: it is not. */
+  readonly failingSince: string | null
+  /** The newest first. Each of them signs. */
+  readonly secrets: readonly WebhookSecretState[]
+}
+
+export interface WebhookSecretState {
+  /** Of the secret. */
+  readonly id: string
+  /** When it was made. */
+  readonly createdAt: string
+  /** It signs until then; null: until it is replaced. */
+  readonly endsAt: string | null
+}
+
+export interface Webhooks {
+  readonly items: readonly Webhook[]
+  /** Null at the end. */
+  readonly next: string | null
+}
+
+export interface NewWebhook {
+  /** Where events are posted: an https address that is public. */
+  readonly url: string
+  /** Which feed of the tenant. */
+  readonly feed: FeedName
+  /** `operations`: what happens to the other webhooks of the feed, in place of its events. It never changes. */
+  readonly events?: 'feed' | 'operations' | undefined
+  /** For people: what it is for. */
+  readonly label?: string | undefined
+  /** Which events, as in a list. Left out: all of the feed. */
+  readonly apiEventType?: 'property' | 'salesproperty' | 'lettingsproperty' | 'contact' | undefined
+  /** `thin`: without the payload. Contacts are always thin. */
+  readonly payload?: 'full' | 'thin' | undefined
+  /** Adds what has changed since the version that this webhook acknowledged last. */
+  readonly changes?: boolean | undefined
+  /** `latest`: an event is left out when a later one of its property is known. */
+  readonly mode?: 'every' | 'latest' | undefined
+  /** `cloudevents`: each event as a CloudEvent in JSON. */
+  readonly format?: 'event' | 'cloudevents' | undefined
+  /** Requests at once. */
+  readonly concurrency?: number | undefined
+  /** Null: no limit. */
+  readonly maxPerSecond?: number | null | undefined
+  /** How long an answer may take. */
+  readonly timeoutSeconds?: number | undefined
+  /** Which events: those after this number. Left out: those after `head`. */
+  readonly after?: number | 'head' | undefined
+}
+
+export interface MadeWebhook {
+  /** What requests are signed with. It is shown only in this answer. */
+  readonly secret: string
+  /** Of the webhook. */
+  readonly id: string
+  /** The tenant. */
+  readonly tenantId: string
+  /** Which feed of the tenant. */
+  readonly feed: FeedName
+  /** `operations`: what happens to the other webhooks of the feed, in place of its events. It never changes. */
+  readonly events: 'feed' | 'operations'
+  /** Where events are posted: an https address that is public. */
+  readonly url: string
+  /** For people: what it is for. */
+  readonly label: string
+  /** Which events, as in a list. */
+  readonly apiEventType: 'property' | 'salesproperty' | 'lettingsproperty' | 'contact'
+  /** `thin`: without the payload. Contacts are always thin. */
+  readonly payload: 'full' | 'thin'
+  /** Adds what has changed since the version that this webhook acknowledged last. */
+  readonly changes: boolean
+  /** `latest`: an event is left out when a later one of its property is known. */
+  readonly mode: 'every' | 'latest'
+  /** `cloudevents`: each event as a CloudEvent in JSON. */
+  readonly format: 'event' | 'cloudevents'
+  /** Requests at once. */
+  readonly concurrency: number
+  /** Null: no limit. */
+  readonly maxPerSecond: number | null
+  /** How long an answer may take. */
+  readonly timeoutSeconds: number
+  /** Only `enabled` sends. */
+  readonly state: 'enabled' | 'paused' | 'disabled'
+  /** Why it does not send; null: it does. Further ones may come. */
+  readonly reason: 'asked' | 'copied' | 'operator' | 'key_revoked' | 'failing' | 'gone' | (string & {}) | null
+  /** Since when it does not send. */
+  readonly stateSince: string | null
+  /** Of the key whose rights it has. */
+  readonly keyId: string
+  /** When it was made. */
+  readonly createdAt: string
+  /** How far it is, as last written. */
+  readonly cursor: {
+    /** Nothing up to this number is left, but for what waits. */
+    readonly settled: number
+    /** Changes when numbers continue after a gap, as after a restore: begin again. */
+    readonly epoch: string
+    /** Of the event that was acknowledged last. */
+    readonly acknowledged: number | null
+    /** When that was. */
+    readonly acknowledgedAt: string | null
+  }
+  /** Properties or contacts whose oldest event is tried again. */
+  readonly waiting: number
+  /** Events that were given up. */
+  readonly givenUp: number
+  /** It has been failing since then; null: it is not. */
+  readonly failingSince: string | null
+  /** The newest first. Each of them signs. */
+  readonly secrets: readonly WebhookSecretState[]
+}
+
+/** Members that are left out stay as they are. */
+export interface WebhookChange {
+  /** Where events are posted: an https address that is public. */
+  readonly url?: string | undefined
+  /** For people: what it is for. */
+  readonly label?: string | undefined
+  /** Which events, as in a list. Left out: all of the feed. */
+  readonly apiEventType?: 'property' | 'salesproperty' | 'lettingsproperty' | 'contact' | undefined
+  /** `thin`: without the payload. Contacts are always thin. */
+  readonly payload?: 'full' | 'thin' | undefined
+  /** Adds what has changed since the version that this webhook acknowledged last. */
+  readonly changes?: boolean | undefined
+  /** `latest`: an event is left out when a later one of its property is known. */
+  readonly mode?: 'every' | 'latest' | undefined
+  /** `cloudevents`: each event as a CloudEvent in JSON. */
+  readonly format?: 'event' | 'cloudevents' | undefined
+  /** Requests at once. */
+  readonly concurrency?: number | undefined
+  /** Null: no limit. */
+  readonly maxPerSecond?: number | null | undefined
+  /** How long an answer may take. */
+  readonly timeoutSeconds?: number | undefined
+  /** Enabled, it goes on where it stood. */
+  readonly state?: 'enabled' | 'paused' | undefined
+}
+
+export interface ChangedWebhook {
+  /** Only if it had none that could be used: shown only in this answer. */
+  readonly secret?: string
+  /** Of the webhook. */
+  readonly id: string
+  /** The tenant. */
+  readonly tenantId: string
+  /** Which feed of the tenant. */
+  readonly feed: FeedName
+  /** `operations`: what happens to the other webhooks of the feed, in place of its events. It never changes. */
+  readonly events: 'feed' | 'operations'
+  /** Where events are posted: an https address that is public. */
+  readonly url: string
+  /** For people: what it is for. */
+  readonly label: string
+  /** Which events, as in a list. */
+  readonly apiEventType: 'property' | 'salesproperty' | 'lettingsproperty' | 'contact'
+  /** `thin`: without the payload. Contacts are always thin. */
+  readonly payload: 'full' | 'thin'
+  /** Adds what has changed since the version that this webhook acknowledged last. */
+  readonly changes: boolean
+  /** `latest`: an event is left out when a later one of its property is known. */
+  readonly mode: 'every' | 'latest'
+  /** `cloudevents`: each event as a CloudEvent in JSON. */
+  readonly format: 'event' | 'cloudevents'
+  /** Requests at once. */
+  readonly concurrency: number
+  /** Null: no limit. */
+  readonly maxPerSecond: number | null
+  /** How long an answer may take. */
+  readonly timeoutSeconds: number
+  /** Only `enabled` sends. */
+  readonly state: 'enabled' | 'paused' | 'disabled'
+  /** Why it does not send; null: it does. Further ones may come. */
+  readonly reason: 'asked' | 'copied' | 'operator' | 'key_revoked' | 'failing' | 'gone' | (string & {}) | null
+  /** Since when it does not send. */
+  readonly stateSince: string | null
+  /** Of the key whose rights it has. */
+  readonly keyId: string
+  /** When it was made. */
+  readonly createdAt: string
+  /** How far it is, as last written. */
+  readonly cursor: {
+    /** Nothing up to this number is left, but for what waits. */
+    readonly settled: number
+    /** Changes when numbers continue after a gap, as after a restore: begin again. */
+    readonly epoch: string
+    /** Of the event that was acknowledged last. */
+    readonly acknowledged: number | null
+    /** When that was. */
+    readonly acknowledgedAt: string | null
+  }
+  /** Properties or contacts whose oldest event is tried again. */
+  readonly waiting: number
+  /** Events that were given up. */
+  readonly givenUp: number
+  /** It has been failing since then; null: it is not. */
+  readonly failingSince: string | null
+  /** The newest first. Each of them signs. */
+  readonly secrets: readonly WebhookSecretState[]
+}
+
+export interface WebhookSecretRequest {
+  /** How long the present secrets sign as well. */
+  readonly overlapSeconds?: number | undefined
+}
+
+/** What came back after a test message. */
+export interface WebhookTest {
+  /** What an event would have been after this answer. */
+  readonly outcome: 'acknowledged' | 'refused' | 'unreachable' | 'postponed'
+  /** Of the answer; null: there was none. */
+  readonly status: number | null
+  /** The beginning of the answer; null: there was none. */
+  readonly answer: string | null
+  /** How long it took. */
+  readonly milliseconds: number
+  /** The same as a sentence. */
+  readonly detail: string
+}
+
+export interface WebhookCursor {
+  /** The next event that is sent is the one after it. */
+  readonly after: number | 'head'
+  /** `replay`: `feed.epochChanged` is sent again first. `skip`: one that was not sent yet is left out. */
+  readonly epoch?: 'replay' | 'skip' | undefined
+}
+
+/** Exactly one of the two. */
+export interface WebhookResend {
+  /** Of one event. */
+  readonly sequenceNumber?: number | undefined
+  /** Everything that was given up. */
+  readonly givenUp?: true | undefined
+}
+
+export interface WebhookResent {
+  /** How many properties or contacts are sent again. */
+  readonly properties: number
+}
+
+/** Tries of the last 7 days, at most 10,000. */
+export interface WebhookDeliveries {
+  /** The newest first. */
+  readonly items: readonly WebhookDelivery[]
+  /** Null at the end. */
+  readonly next: number | null
+}
+
+export interface WebhookDelivery {
+  /** Of the try: rises with time. */
+  readonly number: number
+  /** When it ended. */
+  readonly at: string
+  /** As in `webhook-id`. */
+  readonly messageId: string
+  /** Null: it was no event of the feed. */
+  readonly sequenceNumber: number | null
+  /** Null: it was no event of the feed. */
+  readonly subject: string | null
+  /** What became of it. */
+  readonly outcome: 'acknowledged' | 'refused' | 'unreachable' | 'postponed' | 'givenUp'
+  /** Of the answer; null: there was none. */
+  readonly status: number | null
+  /** How long it took. */
+  readonly milliseconds: number
+  /** The beginning of the answer, or why there was none; null: it was not kept. */
+  readonly answer: string | null
+}
+
+export interface WebhookWaiting {
+  /** At most 1,000, by their numbers. */
+  readonly waiting: readonly WebhookWaitingSubject[]
+  /** By their numbers. */
+  readonly givenUp: readonly WebhookGivenUpEvent[]
+  /** Null at the end. */
+  readonly next: number | null
+}
+
+export interface WebhookWaitingSubject {
+  /** The property or contact. */
+  readonly subject: string
+  /** Of the event that is tried again. */
+  readonly sequenceNumber: number
+  /** How often it was refused. */
+  readonly tries: number
+  /** When it is tried next; null: at once. */
+  readonly nextTryAt: string | null
+}
+
+export interface WebhookGivenUpEvent {
+  /** The property or contact. */
+  readonly subject: string
+  /** Of the event. */
+  readonly sequenceNumber: number
+  /** When it was given up. */
+  readonly at: string
+}
+
+export interface WebhookPause {
+  /** False: it may be enabled again by its owner, and is. */
+  readonly paused: boolean
+}
+
 /** Exactly one of subjectId and eventId. */
 export interface ErasureRequest {
   /** Which feed of the tenant. */
@@ -1169,6 +1526,8 @@ export type Scope =
   | 'contact:publish'
   | 'property:erase'
   | 'contact:erase'
+  | 'property:webhooks'
+  | 'contact:webhooks'
 
 export interface ImportedTenants {
   /** Tenants that were created. */
@@ -1483,8 +1842,8 @@ export interface Grant {
   /** Which parts of contacts are read with `contact:read`. Left out: all. It never changes for a key. */
   readonly contact?: ContactGrant | undefined
   /**
-   * Only properties of these branches, by the `branch_id` of their payloads, compared exactly. Only with `property:read` and
-   * `property:publish`. Left out: all.
+   * Only properties of these branches, by the `branch_id` of their payloads, compared exactly. Only with `property:read`,
+   * `property:publish` and `property:webhooks`. Left out: all.
    */
   readonly branches?: readonly string[] | undefined
 }
@@ -1496,6 +1855,8 @@ export type GrantScope =
   | 'contact:publish'
   | 'property:erase'
   | 'contact:erase'
+  | 'property:webhooks'
+  | 'contact:webhooks'
   | 'tenant:inspect'
   | 'tenant:manage'
 
@@ -1864,6 +2225,7 @@ export type ProblemCode =
   | 'invalid_host'
   | 'malformed_request'
   | 'invalid_body'
+  | 'webhook_address_refused'
   | 'unauthorized'
   | 'key_expired'
   | 'key_revoked'
@@ -1883,6 +2245,7 @@ export type ProblemCode =
   | 'hold_not_found'
   | 'restriction_not_found'
   | 'deletion_not_found'
+  | 'webhook_not_found'
   | 'path_not_found'
   | 'method_not_allowed'
   | 'not_acceptable'
@@ -1892,6 +2255,8 @@ export type ProblemCode =
   | 'cursor_beyond_head'
   | 'event_is_latest'
   | 'on_hold'
+  | 'webhook_limit'
+  | 'subject_waiting'
   | 'tenant_exists'
   | 'tenant_in_use'
   | 'key_ended'
@@ -1973,6 +2338,20 @@ export type SchemaName =
   | 'ExpectedInterval'
   | 'TermsConsumer'
   | 'PropertyTerms'
+  | 'Webhook'
+  | 'Webhooks'
+  | 'NewWebhook'
+  | 'MadeWebhook'
+  | 'WebhookChange'
+  | 'ChangedWebhook'
+  | 'WebhookSecretRequest'
+  | 'WebhookTest'
+  | 'WebhookCursor'
+  | 'WebhookResend'
+  | 'WebhookResent'
+  | 'WebhookDeliveries'
+  | 'WebhookWaiting'
+  | 'WebhookPause'
   | 'ErasureRequest'
   | 'ErasureCount'
   | 'Erasure'

@@ -22,6 +22,8 @@ export const scopes = [
   'contact:publish',
   'property:erase',
   'contact:erase',
+  'property:webhooks',
+  'contact:webhooks',
 ] as const
 
 /** What a key may do with one tenant's feeds (D11). */
@@ -64,6 +66,8 @@ interface FeedDefinition {
   readonly readScope: Scope
   readonly publishScope: Scope
   readonly eraseScope: Scope
+  /** To have its events posted. */
+  readonly webhooksScope: Scope
   /** The values of `apiEventType` (canonical spelling, D1) and the view that each one lists. The first is the default. */
   readonly apiEventTypes: Readonly<Record<string, ViewName>>
 }
@@ -78,6 +82,7 @@ export const feeds: Readonly<Record<FeedName, FeedDefinition>> = {
     readScope: 'property:read',
     publishScope: 'property:publish',
     eraseScope: 'property:erase',
+    webhooksScope: 'property:webhooks',
     apiEventTypes: { property: 'all', salesproperty: 'sales', lettingsproperty: 'lettings' },
   },
   contact: {
@@ -89,6 +94,7 @@ export const feeds: Readonly<Record<FeedName, FeedDefinition>> = {
     readScope: 'contact:read',
     publishScope: 'contact:publish',
     eraseScope: 'contact:erase',
+    webhooksScope: 'contact:webhooks',
     apiEventTypes: { contact: 'all' },
   },
 }

@@ -34,6 +34,11 @@ export const problems = {
     title: 'Invalid body',
     detail: 'Nothing was stored; see errors for what to change.',
   },
+  webhook_address_refused: {
+    status: 400,
+    title: 'Address of webhook refused',
+    detail: 'The service posts to public addresses by https only. Nothing was changed.',
+  },
   unauthorized: {
     status: 401,
     title: 'Invalid or missing API key',
@@ -127,6 +132,11 @@ export const problems = {
     title: 'Deletion not found',
     detail: 'There is no certificate of a deletion with this id.',
   },
+  webhook_not_found: {
+    status: 404,
+    title: 'Webhook not found',
+    detail: 'There is no webhook with this id that this key can see.',
+  },
   path_not_found: { status: 404, title: 'Path not found', detail: 'There is nothing at this path.' },
   method_not_allowed: {
     status: 405,
@@ -170,6 +180,17 @@ export const problems = {
     title: 'Property or contact on hold',
     detail:
       'It must be kept for now, so it cannot be erased. Wait until the hold has expired, or end it if it is no longer needed.',
+  },
+  webhook_limit: {
+    status: 409,
+    title: 'Too many webhooks',
+    detail: 'This tenant has as many webhooks as it may have. Delete one that is no longer needed.',
+  },
+  subject_waiting: {
+    status: 409,
+    title: 'Property or contact already waiting',
+    detail:
+      'An event of this property or contact is waiting to be tried again at this webhook, and later ones follow it. Nothing was changed.',
   },
   tenant_exists: {
     status: 409,

@@ -219,7 +219,7 @@ function readBranches(
   }
   const unlimited = unlimitedScope(scopes)
   if (unlimited !== undefined) {
-    reader.fault(`--branch limits ${branchScopes.join(' and ')} alone. Create another key for ${unlimited}.`)
+    reader.fault(`--branch limits ${branchScopes.join(', ')} alone. Create another key for ${unlimited}.`)
   }
   return branches
 }

@@ -84,6 +84,12 @@ export const schemaExamples: Readonly<Record<string, unknown>> = {
   RotateRequest: { overlapHours: 24 },
   Acknowledgement: { sequenceNumber: 1, epoch: '1' },
   ExpectedIntervalRequest: { seconds: 3_600 },
+  NewWebhook: { url: 'https://www.example.com/property-events', feed: 'property', label: 'Website' },
+  WebhookChange: { state: 'paused' },
+  WebhookSecretRequest: { overlapSeconds: 86_400 },
+  WebhookCursor: { after: 1 },
+  WebhookResend: { sequenceNumber: 1 },
+  WebhookPause: { paused: true },
   ConsumerResult: {
     agentRef,
     sequenceNumber: 1,

@@ -8,7 +8,11 @@ import type { Grant } from './key.ts'
  * Scopes that can be limited. Erasing removes the events of every branch that a property has been in, and administration shows the tenant
  * as a whole.
  */
-export const branchScopes = ['property:read', 'property:publish'] as const satisfies readonly GrantScope[]
+export const branchScopes = [
+  'property:read',
+  'property:publish',
+  'property:webhooks',
+] as const satisfies readonly GrantScope[]
 
 /** A set of branches in a grant: each once, in the order of code units. `undefined`: not 1 to 100 texts of 1 to 100 characters. */
 export function grantedBranches(given: readonly string[]): readonly string[] | undefined {

@@ -12,6 +12,8 @@ const tenantScopeChoices: readonly ScopeChoice[] = [
   { scope: 'contact:publish', says: 'publish contacts' },
   { scope: 'property:erase', says: 'erase properties permanently' },
   { scope: 'contact:erase', says: 'erase and restrict contacts' },
+  { scope: 'property:webhooks', says: 'have property events posted to websites' },
+  { scope: 'contact:webhooks', says: 'have contact events posted, without their payloads' },
   { scope: 'tenant:inspect', says: 'see this agency: feeds, keys, consumers, audit' },
   { scope: 'tenant:manage', says: 'create, rotate and revoke keys of this agency' },
 ]
@@ -25,7 +27,7 @@ const operatorScopeChoices: readonly ScopeChoice[] = [
 ]
 
 /** Scopes that a list of branches limits. */
-export const branchScopes: readonly string[] = ['property:read', 'property:publish']
+export const branchScopes: readonly string[] = ['property:read', 'property:publish', 'property:webhooks']
 
 export interface Giver {
   readonly operator: boolean

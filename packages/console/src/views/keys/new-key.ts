@@ -72,7 +72,7 @@ export function readKeyForm(
   const branches = linesOf(form.branches)
   const unlimited = scopes.filter((scope) => !branchScopes.includes(scope))
   if (branches.length > 0 && unlimited.length > 0) {
-    const words = `Branches limit ${branchScopes.join(' and ')} alone. Create another key for ${unlimited.join(', ')}.`
+    const words = `Branches limit ${branchScopes.join(', ')} alone. Create another key for ${unlimited.join(', ')}.`
     fault('branches', words)
   }
   if (branches.length > 0 && further.length > 0) {

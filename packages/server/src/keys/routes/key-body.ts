@@ -195,7 +195,7 @@ function readBranches(
 ): readonly string[] | undefined {
   const unlimited = unlimitedScope(scopes)
   if (unlimited !== undefined) {
-    const words = `branches limit ${branchScopes.join(' and ')} alone, and this grant also has ${unlimited}`
+    const words = `branches limit ${branchScopes.join(', ')} alone, and this grant also has ${unlimited}`
     return members.fault('grants', `${words}. Make another key for that.`)
   }
   const texts = Array.isArray(given) && given.every((one) => typeof one === 'string') ? given : []
