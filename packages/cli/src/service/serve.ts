@@ -12,7 +12,7 @@ import { withoutReader } from '../output.ts'
 import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
 import { addSettings } from '../settings/read-settings.ts'
-import { demoSettings, readServeOptions, serveSettings } from '../settings/serve-settings.ts'
+import { demoSettingsAt, readServeOptions, serveSettings } from '../settings/serve-settings.ts'
 import { settings } from '../settings/settings.ts'
 import { aborted, stopSignal } from '../stop-signal.ts'
 import { boxText } from '../terminal-text.ts'
@@ -36,7 +36,7 @@ export function addDemo(program: Command, context: CommandContext): void {
       'keep the market changing, and read by consumers: a change every few seconds (the default)',
     )
     .option('--no-live', 'a market without changes and without consumers')
-  addSettings(command, demoSettings)
+  addSettings(command, demoSettingsAt(settings.host.fallback))
   addAction(command, context, (invocation) => run(invocation, demo, { isDemo: true }))
 }
 
@@ -50,7 +50,7 @@ async function run(
   const given = readServeOptions(invocation.settings, { isDemo })
   invocation.settings.finish()
   const folder = consoleFolderOf(given, isDemo)
-  const set = shownSettings(invocation.settings, isDemo ? demoSettings : serveSettings)
+  const set = shownSettings(invocation.settings, isDemo ? demoSettingsAt(given.host) : serveSettings)
   // As it is, since a demo needs no setting for it.
   const isOn = folder === undefined ? 'off' : 'on'
   const shown = set.map((one) => (one.name === settings.console.name ? { ...one, value: isOn } : one))

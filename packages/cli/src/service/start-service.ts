@@ -202,6 +202,7 @@ async function listen(
     pictures: options.pictures,
     testKeys: options.testKeys !== 'off',
     console: consoleOf(options),
+    webhooks: options.webhooks,
     pages: {
       memoryBytes: options.pageMemoryBytes,
       fileBytes: options.pageFileBytes,

@@ -3,6 +3,7 @@ import type { SettingReader, Setting } from './setting.ts'
 import { readRetention } from './retention-settings.ts'
 import { connectionSettings, consoleSettings } from './service-settings.ts'
 import { settings } from './settings.ts'
+import { readWebhooks, webhookSettings, webhookSettingsAt } from './webhook-settings.ts'
 
 /** The port where Prometheus expects exporters; the metrics are not on the public port. */
 const defaultMetricsPort = 9464
@@ -36,6 +37,7 @@ export const serveSettings = [
   ...Object.values(connectionSettings),
   ...Object.values(consoleSettings),
   publicUrl,
+  ...Object.values(webhookSettings),
   settings.logLevel,
   settings.catalogue,
   settings.startSequence,
@@ -63,9 +65,11 @@ export const serveSettings = [
 /** A demo is read every few seconds by consumers of its own, and lines about that would push its keys off the screen. */
 const demoLogLevel = { ...settings.logLevel, fallback: 'warn' } as const satisfies typeof settings.logLevel
 
-export const demoSettings: readonly Setting<unknown>[] = serveSettings.map((setting) =>
-  setting === settings.logLevel ? demoLogLevel : setting,
-)
+/** Of a demo that listens on `host`. */
+export function demoSettingsAt(host: string): readonly Setting<unknown>[] {
+  const changed: readonly Setting<unknown>[] = [demoLogLevel, ...Object.values(webhookSettingsAt(host, true))]
+  return serveSettings.map((setting) => changed.find(({ name }) => name === setting.name) ?? setting)
+}
 
 /** As in `serve`: any free port if the service uses any free port, too. */
 export function metricsPortOf(reader: SettingReader, port: number): number {
@@ -77,10 +81,11 @@ export function readServeOptions(reader: SettingReader, { isDemo = false } = {})
   const port = reader.value(settings.port)
   const basePath = reader.value(settings.basePath)
   const hasConsole = reader.value(settings.console)
+  const host = reader.value(settings.host)
   return {
     data: reader.value(settings.data),
     database: reader.value(settings.database),
-    host: reader.value(settings.host),
+    host,
     port,
     metricsHost: reader.value(settings.metricsHost),
     metricsPort: metricsPortOf(reader, port),
@@ -97,6 +102,7 @@ export function readServeOptions(reader: SettingReader, { isDemo = false } = {})
     plainConnections: reader.value(settings.plainConnections) === 'on',
     console: hasConsole,
     consoleImages: reader.value(settings.consoleImages),
+    webhooks: readWebhooks(reader, host, isDemo),
     publicUrl: readPublicUrl(reader, hasConsole ? basePath : undefined),
     logLevel: reader.value(isDemo ? demoLogLevel : settings.logLevel),
     catalogue: reader.value(settings.catalogue),

@@ -17,6 +17,7 @@ import type { RateLimit } from './rate-limit.ts'
 import { retentionSettings } from './retention-settings.ts'
 import { duration, fileVariableOf, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
+import { webhookSettings } from './webhook-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 
@@ -231,6 +232,7 @@ export const settings = {
   }),
   ...clientSettings,
   ...sandboxSettings,
+  ...webhookSettings,
 } as const
 
 /** The demo's second key, which `env` sets for the documents. Commands take it from `--key` alone. */

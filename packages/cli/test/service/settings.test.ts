@@ -5,7 +5,7 @@ import { after, describe, it } from 'node:test'
 import { readSettings } from '../../src/settings/read-settings.ts'
 import { variableOf } from '../../src/settings/setting.ts'
 import { settings } from '../../src/settings/settings.ts'
-import { serveSettings } from '../../src/settings/serve-settings.ts'
+import { readServeOptions, serveSettings } from '../../src/settings/serve-settings.ts'
 import { removeFolder, run, temporaryFolder } from '../support/program.ts'
 
 const folder = temporaryFolder()
@@ -30,6 +30,35 @@ describe('settings', () => {
     assert(lines.some((line) => line.startsWith('--rate-limit is "fast"')))
     assert(lines.some((line) => line.startsWith('PROPERTY_EVENTS_LOG_LEVEL is "loud", but must be one of')))
     assert(!existsSync(store), 'nothing was made')
+  })
+
+  it('say to whom webhooks are sent; a demo of one’s own sends to its own machine, and one that others reach does not', () => {
+    const read = (flags: Readonly<Record<string, unknown>>, isDemo = false) => {
+      const reader = readSettings(flags, {})
+      const { webhooks } = readServeOptions(reader, { isDemo })
+      reader.finish()
+      return webhooks
+    }
+    const usual = { allowHttp: false, networks: [], answers: 'public' }
+    const own = { allowHttp: true, networks: ['127.0.0.0/8', '::1'], answers: 'all' }
+    assert.deepEqual(read({}), usual)
+    assert.equal(read({ webhooks: 'off' }), 'off')
+    const given = {
+      webhookAllowHttp: true,
+      webhookAllowNetworks: '10.20.0.0/16, fd12::/16',
+      webhookAnswers: 'none',
+    }
+    assert.deepEqual(read(given), {
+      allowHttp: true,
+      networks: ['10.20.0.0/16', 'fd12::/16'],
+      answers: 'none',
+    })
+    assert.throws(() => read({ webhookAllowNetworks: '10.20.0.0/33' }), /--webhook-allow-networks/)
+    for (const host of ['127.0.0.1', 'localhost', '::1']) assert.deepEqual(read({ host }, true), own)
+    assert.deepEqual(read({}, true), own)
+    for (const host of ['0.0.0.0', '::', '192.168.1.7', 'feed.example.com'])
+      assert.deepEqual(read({ host }, true), usual)
+    assert.deepEqual(read({ webhookAllowNetworks: '10.0.0.0/8' }, true), { ...own, networks: ['10.0.0.0/8'] })
   })
 
   it('a variable that looks like ours and is not is an error, with the one that was meant', async () => {

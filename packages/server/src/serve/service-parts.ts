@@ -10,6 +10,7 @@ import type { StorageEngine } from '../store/storage.ts'
 import type { TenantExporter } from '../tenants/deletion/worker.ts'
 import type { ConsoleOptions } from '../console/files.ts'
 import type { Deprecation } from '../http/operation.ts'
+import type { WebhookOptions } from '../webhooks/receiver.ts'
 import type { PictureSource } from '../pictures/routes.ts'
 
 /** The announced ends of operations, by their `operationId`. */
@@ -62,6 +63,8 @@ export interface ServiceParts extends TableOptions, OperatorParts {
   readonly maintenanceFreshMs?: number | undefined
   /** Test keys work, and open the sandbox (PROTOCOL §2.8). Default false. */
   readonly testKeys?: boolean
+  /** To whom this node sends webhooks, or that it sends none. Default: to public addresses by https. */
+  readonly webhooks?: WebhookOptions | 'off'
   /** Origins whose pages may read answers in a browser, as browsers write them. Default: none. */
   readonly corsOrigins?: readonly string[]
 }

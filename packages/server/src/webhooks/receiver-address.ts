@@ -49,11 +49,12 @@ const firstFreePort = 1_024
 
 export function addressCheck(policy: AddressPolicy, resolve: Resolve = resolveName): AddressCheck {
   const allowed = allowedNetworks(policy.networks)
-  const isAllowed = (address: string) => isPublic(address) || allowed.has(address)
+  const isAllowed = (address: string) => isPublicAddress(address) || allowed.has(address)
 
   async function addressesOf(hostname: string): Promise<readonly string[]> {
     const literal = hostname.replace(/^\[(.*)\]$/, '$1')
-    return isIP(literal) === 0 ? resolve(hostname) : [literal]
+    if (isIP(literal) !== 0) return [literal]
+    return isOwnName(hostname) ? ['127.0.0.1', '::1'] : resolve(hostname)
   }
 
   return {
@@ -68,6 +69,11 @@ export function addressCheck(policy: AddressPolicy, resolve: Resolve = resolveNa
       return { kind: 'checked', addresses: [first, ...others] }
     },
   }
+}
+
+/** No name server knows it (RFC 6761). */
+function isOwnName(hostname: string): boolean {
+  return /^(?:.+\.)?localhost\.?$/.test(hostname)
 }
 
 function withFamily(address: string): CheckedAddress {
@@ -94,7 +100,7 @@ function checkUrl(text: string, { allowHttp }: AddressPolicy): ReturnType<Addres
  * Of IPv6 only 2000::/3, where the public addresses are: what wraps an IPv4 address lies elsewhere (`::ffff:127.0.0.1`, `::7f00:1`,
  * `64:ff9b::7f00:1`), or is known by its range (6to4, Teredo).
  */
-function isPublic(text: string): boolean {
+export function isPublicAddress(text: string): boolean {
   const address = ipaddr.parse(text)
   if (address.range() !== 'unicast') return false
   const [firstByte = 0] = address.toByteArray()

@@ -7,7 +7,16 @@ import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import type { TryOutcome } from './plan.ts'
-import type { AddressCheck } from './receiver-address.ts'
+import { isPublicAddress } from './receiver-address.ts'
+import type { AddressCheck, AddressPolicy } from './receiver-address.ts'
+
+/** Whose answers are kept for whoever may see the endpoint: `public`: of receivers at public addresses. */
+export type KeptAnswers = 'public' | 'all' | 'none'
+
+/** What an operator says about webhooks. */
+export interface WebhookOptions extends AddressPolicy {
+  readonly answers: KeptAnswers
+}
 
 /** As much of an answer is read, so that its connection can be kept; of a longer one the connection is closed. */
 const readBytes = 16 * 1_024
@@ -24,15 +33,25 @@ export interface ReceiverRequest {
 }
 
 export type ReceiverAnswer =
-  /** `body`: its beginning. `retryAfterMs`: as the receiver wishes to wait. */
+  /** `body`: its beginning. `isPublic`: from a public address. `retryAfterMs`: as the receiver wishes to wait. */
   | {
       readonly kind: 'answered'
       readonly status: number
       readonly body: string
+      readonly isPublic: boolean
       readonly retryAfterMs: number | undefined
     }
   /** `unanswered`: connected, but no answer came in time, or the connection broke; `stale`: one that was kept, and twice. */
   | { readonly kind: 'unanswered' | 'stale' | 'unreachable'; readonly detail: string }
+
+/**
+ * What is kept of an answer, or why there was none. What answers in a network of the operator's was not made to be read by whoever names
+ * its address, so its words stay there.
+ */
+export function keptAnswer(answer: ReceiverAnswer, kept: KeptAnswers): string | undefined {
+  if (answer.kind !== 'answered') return answer.detail
+  return kept === 'all' || (kept === 'public' && answer.isPublic) ? answer.body : undefined
+}
 
 /** Statuses with which a receiver may ask to wait. */
 const postponing: readonly number[] = [429, 503]
@@ -127,10 +146,12 @@ function attempt(
 function readAnswer(response: IncomingMessage, end: (answer: ReceiverAnswer) => void): void {
   const chunks: Buffer[] = []
   let bytes = 0
+  const { remoteAddress } = response.socket
+  const isPublic = remoteAddress !== undefined && isPublicAddress(remoteAddress)
   const finish = () => {
     const body = Buffer.concat(chunks).subarray(0, keptBytes).toString('utf8')
     const { statusCode: status = 0, headers } = response
-    end({ kind: 'answered', status, body, retryAfterMs: retryAfterMs(headers['retry-after']) })
+    end({ kind: 'answered', status, body, isPublic, retryAfterMs: retryAfterMs(headers['retry-after']) })
   }
   response.on('data', (chunk: Buffer) => {
     chunks.push(chunk)

@@ -66,6 +66,22 @@ describe('the host of an endpoint', () => {
     assert.equal((await check.host('rebinds.example.com')).kind, 'unresolved')
   })
 
+  it('is this machine where it is called localhost, whatever a name server says of that', async () => {
+    for (const name of ['localhost', 'localhost.', 'hooks.localhost']) {
+      const asked = async () => ['8.8.8.8']
+      assert.equal((await addressCheck(usual, asked).host(name)).kind, 'refused', name)
+      const loopback = { allowHttp: true, networks: ['127.0.0.0/8', '::1'] }
+      assert.deepEqual(await addressCheck(loopback, asked).host(name), {
+        kind: 'checked',
+        addresses: [
+          { address: '127.0.0.1', family: 4 },
+          { address: '::1', family: 6 },
+        ],
+      })
+      assert.equal((await addressCheck(usual, asked).host('my-localhost')).kind, 'checked')
+    }
+  })
+
   it('may be in a network that the operator allows, and in no other', async () => {
     const check = addressCheck({ allowHttp: true, networks: ['127.0.0.0/8', 'fd12::/16'] }, nobody)
     assert.equal((await check.host('127.0.0.1')).kind, 'checked')

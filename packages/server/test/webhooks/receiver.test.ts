@@ -7,7 +7,7 @@ import type { Server as RawServer } from 'node:net'
 import { after, describe, it } from 'node:test'
 import { addressCheck } from '../../src/webhooks/receiver-address.ts'
 import type { AddressPolicy, Resolve } from '../../src/webhooks/receiver-address.ts'
-import { receiverAt } from '../../src/webhooks/receiver.ts'
+import { keptAnswer, receiverAt } from '../../src/webhooks/receiver.ts'
 import type { Receiver } from '../../src/webhooks/receiver.ts'
 
 const local: AddressPolicy = { allowHttp: true, networks: ['127.0.0.0/8'] }
@@ -66,11 +66,26 @@ describe('a receiver', () => {
       kind: 'answered',
       status: 202,
       body: 'diolch £',
+      isPublic: false,
       retryAfterMs: undefined,
     })
     assert.deepEqual(seen[0]?.body, body)
     assert.equal((seen[0].headers as Record<string, string>)['content-length'], String(body.byteLength))
     assert.equal((seen[0].headers as Record<string, string>)['webhook-id'], 'msg_1')
+  })
+
+  it('is read to nobody where it answers in a network of the operator, unless that is allowed', async () => {
+    const receiver = await receiverOf((_, answer) => answer.end('cyfrinach fewnol £'))
+    const answer = await receiver.post(request)
+    assert.equal(keptAnswer(answer, 'public'), undefined)
+    assert.equal(keptAnswer(answer, 'all'), 'cyfrinach fewnol £')
+    assert.equal(keptAnswer(answer, 'none'), undefined)
+    assert.ok(answer.kind === 'answered')
+    const fromPublic = { ...answer, isPublic: true }
+    assert.equal(keptAnswer(fromPublic, 'public'), 'cyfrinach fewnol £')
+    assert.equal(keptAnswer(fromPublic, 'none'), undefined)
+    const refused = { kind: 'unreachable', detail: 'The connection failed (ECONNREFUSED).' } as const
+    assert.equal(keptAnswer(refused, 'none'), refused.detail)
   })
 
   it('is sent to over connections that are kept, also after it has closed one', async () => {
