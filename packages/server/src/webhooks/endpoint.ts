@@ -104,8 +104,14 @@ export interface EndpointChange {
   readonly state?: EndpointState
   /** Replaces the present ones: they sign until `presentEndMs`. */
   readonly secret?: { readonly added: SealedSecret; readonly presentEndMs: number }
+  /** `epoch`: of which it counts as told; `undefined`: as before. */
   readonly cursor?: { readonly after: number; readonly epoch: string | undefined }
+  /** Whose rights it has from now on: only where its own key has ended. */
+  readonly keyId?: string
 }
+
+/** An endpoint that is to be told of the present epoch again counts as told of this one, which no feed has. */
+export const noEpoch = '0'
 
 /** `changed` and `unknown`; every change takes the lease away, so that whoever sends begins anew with what is stored. */
 export type ChangeOutcome =
