@@ -252,13 +252,17 @@ export interface PropertyConsumer {
   readonly label: string
   /**
    * What the consumer reports takes precedence. `sent` does not say what was done with the event; `refused_by_us`: its requests are
-   * refused. Further values may come.
+   * refused; `acknowledged`, `waiting`, `given_up`, `skipped`: by an endpoint. Further values may come.
    */
   readonly state:
     | 'live'
     | 'held'
     | 'refused'
     | 'applied'
+    | 'acknowledged'
+    | 'waiting'
+    | 'given_up'
+    | 'skipped'
     | 'sent'
     | 'pending'
     | 'other_category'
@@ -266,13 +270,16 @@ export interface PropertyConsumer {
     | 'refused_by_us'
     | 'never_asked'
     | (string & {})
-  /** When the consumer said so, the minute in which the event was first sent, or since when its requests have been refused. */
+  /**
+   * When the consumer said so, the minute in which the event was first sent, when an endpoint was last tried, or since when its requests
+   * have been refused.
+   */
   readonly at: string | null
   /** How it was first sent. */
   readonly route: string | null
   /** Why it was held or refused. */
   readonly code: string | null
-  /** The same in words of the consumer. */
+  /** The same in words of the consumer, or the beginning of the answer of an endpoint. */
   readonly message: string | null
   /** Where the site shows it. */
   readonly url: string | null
@@ -310,6 +317,8 @@ export interface PropertyConsumer {
    * listings.
    */
   readonly timeToLive: TimeToLive | null
+  /** The endpoint that the property is sent to; null: the consumer requests the feed. */
+  readonly webhook: DeliveryEndpoint | null
   /** All of this as a sentence, with times in UTC. */
   readonly sentence: string
 }
@@ -329,6 +338,29 @@ export interface TimeToLive {
   readonly oldestNotLiveAt: string | null
   /** Listings that were removed before they were reported live. */
   readonly neverLive: number
+}
+
+export interface DeliveryEndpoint {
+  /** The endpoint. */
+  readonly id: string
+  /** Of the endpoint. */
+  readonly label: string
+  /** Only an enabled one is sent anything. */
+  readonly state: 'enabled' | 'paused' | 'disabled'
+  /** Why it is paused or disabled. */
+  readonly reason: string | null
+  /** Since when it has been. */
+  readonly since: string | null
+  /** Its receiver has refused everything since then, and is only probed. */
+  readonly failingSince: string | null
+  /** Of the event of the property that waits or was given up. */
+  readonly sequenceNumber: number | null
+  /** How many tries of it were refused. */
+  readonly tries: number
+  /** When it is tried again. */
+  readonly nextTryAt: string | null
+  /** Of the last answer; null: there was none. */
+  readonly status: number | null
 }
 
 /** The terms on which a property was advertised at a moment, and what is recorded of where. */

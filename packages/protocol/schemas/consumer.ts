@@ -30,19 +30,28 @@ const timeToLive = orNull(
   'From the publication of a listing until the consumer first reports it live, over 30 days; null: it has reported nothing about these listings.',
 )
 
+const endpoint = {
+  id: uuid('The endpoint.'),
+  label: text('Of the endpoint.'),
+  state: oneOf(['enabled', 'paused', 'disabled'], 'Only an enabled one is sent anything.'),
+  reason: textOrNull('Why it is paused or disabled.'),
+  since: time('Since when it has been.'),
+  failingSince: time('Its receiver has refused everything since then, and is only probed.'),
+}
+
 const propertyConsumer = Type.Object(
   {
     ...consumer,
     state: oneOf(
       deliveryStates,
-      'What the consumer reports takes precedence. `sent` does not say what was done with the event; `refused_by_us`: its requests are refused. Further values may come.',
+      'What the consumer reports takes precedence. `sent` does not say what was done with the event; `refused_by_us`: its requests are refused; `acknowledged`, `waiting`, `given_up`, `skipped`: by an endpoint. Further values may come.',
     ),
     at: time(
-      'When the consumer said so, the minute in which the event was first sent, or since when its requests have been refused.',
+      'When the consumer said so, the minute in which the event was first sent, when an endpoint was last tried, or since when its requests have been refused.',
     ),
     route: textOrNull('How it was first sent.'),
     code: textOrNull('Why it was held or refused.'),
-    message: textOrNull('The same in words of the consumer.'),
+    message: textOrNull('The same in words of the consumer, or the beginning of the answer of an endpoint.'),
     url: textOrNull('Where the site shows it.'),
     refusals: orNull(whole('Requests.'), 'Requests that were refused since then.'),
     lastAskedAt: time('When it was last answered.'),
@@ -61,6 +70,22 @@ const propertyConsumer = Type.Object(
       'The number of the event type that its key is shown, if it differs from that of the store.',
     ),
     timeToLive,
+    webhook: orNull(
+      part(
+        'DeliveryEndpoint',
+        Type.Object({
+          ...endpoint,
+          sequenceNumber: orNull(
+            whole('A number.'),
+            'Of the event of the property that waits or was given up.',
+          ),
+          tries: whole('How many tries of it were refused.'),
+          nextTryAt: time('When it is tried again.'),
+          status: orNull(whole('A status.'), 'Of the last answer; null: there was none.'),
+        }),
+      ),
+      'The endpoint that the property is sent to; null: the consumer requests the feed.',
+    ),
     sentence: text('All of this as a sentence, with times in UTC.'),
   },
   {

@@ -1,33 +1,9 @@
 /** What became of a property's latest event at one consumer (D28, PROTOCOL §14), and the sentence that says so. */
-import type { DeliveredEvent, PropertyConsumer } from '../schemas/wire.ts'
+import type { DeliveredEvent } from '../schemas/wire.ts'
+import { givenUpSentence, isSending, stoppage, waitingSentence } from './delivery-endpoint.ts'
+import { count, delay, duration, minuteMs, on, since } from './delivery-state.ts'
+import type { ConsumerDelivery, DeliveryState, Words } from './delivery-state.ts'
 import { meaningOf } from './event-types.ts'
-
-export const deliveryStates = [
-  'live',
-  'held',
-  'refused',
-  'applied',
-  'sent',
-  'pending',
-  'other_category',
-  'other_branch',
-  'refused_by_us',
-  'never_asked',
-] as const
-
-/**
- * `live`, `held`, `refused`: the consumer reported this for the event. `applied`: the consumer reported that it has processed everything
- * up to the event. `sent`: the consumer has taken an answer that contained the event, which does not show what it did with it. `pending`:
- * the consumer makes requests, and has not been sent the event yet. `refused_by_us`: the service refuses the consumer's requests.
- */
-export type DeliveryState = (typeof deliveryStates)[number]
-
-export type { DeliveredEvent }
-
-/** What is said of a consumer, without the sentence. */
-export type ConsumerDelivery = Omit<PropertyConsumer, 'state' | 'sentence'> & {
-  readonly state: DeliveryState
-}
 
 /** Formats a time for a sentence. Default: in UTC, without the day if it is the same day as `now`. */
 type TimeWords = (at: string, now: Date) => string
@@ -45,21 +21,14 @@ export function deliverySentence(
   time: TimeWords = utcTime,
 ): string {
   const words: Words = { event, delivery, isRemoval: isRemoval(event), now, time: (at) => time(at, now) }
-  return `${sentences[delivery.state](words)}${usualTime(words)}${silence(words)}${numbersOther(words)}`
+  const further = `${usualTime(words)}${stoppage(words)}${silence(words)}${numbersOther(words)}`
+  return `${sentences[delivery.state](words)}${further}`
 }
 
 /** Where a publisher stands that should have published: its property may have changed, and the feed does not know it. */
 export function silentPublisherSentence(silentSince: string, now: Date, time: TimeWords = utcTime): string {
   const ago = duration(now.getTime() - Date.parse(silentSince))
   return `Nothing has been published for the agency since ${time(silentSince, now)} (${ago}), for longer than expected: what it has changed since then is not in the feed.`
-}
-
-interface Words {
-  readonly event: DeliveredEvent
-  readonly delivery: ConsumerDelivery
-  readonly isRemoval: boolean
-  readonly now: Date
-  readonly time: (at: string) => string
 }
 
 const sentences: Readonly<Record<DeliveryState, (words: Words) => string>> = {
@@ -76,6 +45,13 @@ const sentences: Readonly<Record<DeliveryState, (words: Words) => string>> = {
     const before = earlier === null ? '' : `, and reported "${earlier.outcome}" of an earlier version`
     return `It reported${on(at, time)} that it has applied ${what}${through}${before}. It has not reported whether the site shows it.`
   },
+  acknowledged({ delivery: { at }, event, time }) {
+    const when = at === null ? '; the minute is no longer on record' : ` at ${time(at)}, ${delay(event, at)}`
+    return `Its receiver acknowledged it${when}. It has not reported a result.`
+  },
+  waiting: waitingSentence,
+  given_up: givenUpSentence,
+  skipped: () => 'Not sent, as far as is recorded: the endpoint begins after this version.',
   sent: sentSentence,
   pending: pendingSentence,
   other_category({ delivery: { views }, event }) {
@@ -84,14 +60,6 @@ const sentences: Readonly<Record<DeliveryState, (words: Words) => string>> = {
   other_branch: () => 'Its key reads other branches, not the one of this property.',
   refused_by_us: refusedByUs,
   never_asked: () => 'It has never requested this feed.',
-}
-
-function since(at: string | null, time: Words['time']): string {
-  return at === null ? '' : ` since ${time(at)}`
-}
-
-function on(at: string | null, time: Words['time']): string {
-  return at === null ? '' : ` at ${time(at)}`
 }
 
 function reason({ delivery: { code, message } }: Words): string {
@@ -117,6 +85,7 @@ function sentSentence({ delivery, event, now, time }: Words): string {
   const by = route === null ? '' : ` by ${routeWords[route] ?? route}`
   const when =
     at === null ? 'Sent; the minute is no longer on record' : `Sent${by} at ${time(at)}, ${delay(event, at)}`
+  if (delivery.webhook !== null) return `${when}. Its receiver has not acknowledged it.`
   const unsaid =
     acknowledged === null
       ? ' It has not reported a result.'
@@ -136,13 +105,9 @@ function asked(
   return ` Its last request was at ${time(lastAskedAt)} (${duration(ago)} ago)${quiet}.`
 }
 
-function delay({ publishedAt }: DeliveredEvent, at: string): string {
-  const ms = Date.parse(at) + minuteMs - Date.parse(publishedAt)
-  return ms <= 2 * minuteMs ? 'within a minute of being published' : `${duration(ms)} after it was published`
-}
-
 function pendingSentence({ delivery, event, now, time }: Words): string {
-  const { lastAskedAt, earlier } = delivery
+  const { lastAskedAt, earlier, webhook } = delivery
+  if (webhook !== null) return isSending(webhook) ? 'Not sent yet.' : 'Not sent.'
   const before =
     earlier === null
       ? ''
@@ -159,7 +124,7 @@ function pendingSentence({ delivery, event, now, time }: Words): string {
 
 /** How long it takes with others, where this one is not live yet. */
 function usualTime({ delivery: { state, timeToLive }, isRemoval }: Words): string {
-  if (isRemoval || !['applied', 'sent', 'pending'].includes(state)) return ''
+  if (isRemoval || !['applied', 'acknowledged', 'sent', 'pending'].includes(state)) return ''
   const { p50Seconds = null, p95Seconds = null } = timeToLive ?? {}
   if (p50Seconds === null || p95Seconds === null) return ''
   return ` Half of its listings are live within ${duration(p50Seconds * 1_000)}, 95 of 100 within ${duration(p95Seconds * 1_000)}.`
@@ -185,7 +150,6 @@ function silence({ delivery: { silentSince, state, lastAskedAt }, now, time }: W
   return ` It has been silent${since} for longer than expected.`
 }
 
-const minuteMs = 60_000
 /** Nothing is late for an event younger than this. */
 const silentMs = 10 * minuteMs
 
@@ -218,27 +182,11 @@ function refusedByUs({ delivery: { at, code, refusals }, time }: Words): string 
 }
 
 function numbersOther({ delivery: { eventType, state }, event }: Words): string {
-  if (eventType === null || !['sent', 'applied', 'live', 'held', 'refused'].includes(state)) return ''
+  if (eventType === null || !['sent', 'acknowledged', 'applied', 'live', 'held', 'refused'].includes(state))
+    return ''
   return ` Its key reads the numbers of ${eventType.catalogue}: ${event.eventTypeShortCode} is ${eventType.number}.`
 }
 
 function isRemoval({ eventTypeShortCode }: DeliveredEvent): boolean {
   return meaningOf('property', eventTypeShortCode) === 'gone'
-}
-
-/** `1,204`. */
-function count(number: number | null): string {
-  return number?.toLocaleString('en-GB') ?? 'no number'
-}
-
-/** In the largest unit that fits, or the two largest: `42 s`, `3 min`, `3 h 19 min`, `2 d 4 h`. */
-function duration(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1_000))
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min`
-  const hours = Math.floor(minutes / 60)
-  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
-  const days = Math.floor(hours / 24)
-  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`
 }

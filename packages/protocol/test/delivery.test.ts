@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { deliverySentence, deliveryStates, silentPublisherSentence } from '../src/index.ts'
-import type { ConsumerDelivery, DeliveredEvent } from '../src/index.ts'
+import type { ConsumerDelivery } from '../src/index.ts'
+import type { DeliveredEvent } from '../schemas/wire.ts'
 
 const now = new Date('2026-03-01T09:58:30Z')
 const event: DeliveredEvent = {
@@ -32,7 +33,20 @@ const nothing: ConsumerDelivery = {
   views: [],
   eventType: null,
   timeToLive: null,
+  webhook: null,
 }
+const endpoint = {
+  id: '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10',
+  label: 'Siop £',
+  state: 'enabled',
+  reason: null,
+  since: null,
+  failingSince: null,
+  sequenceNumber: null,
+  tries: 0,
+  nextTryAt: null,
+  status: null,
+} as const
 const asked = { lastAskedAt: '2026-03-01T09:58:00.000Z', views: ['all'] } as const
 
 const usual = {
@@ -303,6 +317,116 @@ const cases: readonly Case[] = [
     what: 'a code that this version does not know',
     delivery: { state: 'refused_by_us', at, code: 'something_new', refusals: 2 },
     sentence: 'Its requests are refused since 09:32, 2 refusals (something_new).',
+  },
+  {
+    what: 'an endpoint that acknowledged it',
+    delivery: { state: 'acknowledged', at: '2026-03-01T09:31:03.000Z', webhook: endpoint, timeToLive: usual },
+    sentence:
+      'Its receiver acknowledged it at 09:31, within a minute of being published. It has not reported a result. Half of its listings are live within 12 min, 95 of 100 within 2 h 5 min.',
+  },
+  {
+    what: 'an endpoint that acknowledged it long ago, and is paused',
+    delivery: {
+      state: 'acknowledged',
+      webhook: { ...endpoint, state: 'paused', reason: 'asked', since: at },
+    },
+    sentence:
+      'Its receiver acknowledged it; the minute is no longer on record. It has not reported a result.',
+  },
+  {
+    what: 'an endpoint at which it waits, with the last answer and the next try',
+    delivery: {
+      state: 'waiting',
+      at: '2026-03-01T09:40:00.000Z',
+      message: 'Ar gau – closed 🏠',
+      webhook: {
+        ...endpoint,
+        sequenceNumber: 1_204,
+        tries: 3,
+        status: 500,
+        nextTryAt: '2026-03-01T10:10:00.000Z',
+      },
+    },
+    sentence:
+      'Not acknowledged: 3 tries were refused, the last at 09:40 with status 500: Ar gau – closed 🏠. The next try is at 10:10.',
+  },
+  {
+    what: 'an endpoint at which it waits behind an earlier version, without an answer',
+    delivery: {
+      state: 'waiting',
+      at: '2026-03-01T09:40:00.000Z',
+      message: 'no answer within 15 s',
+      webhook: { ...endpoint, sequenceNumber: 1_190, tries: 1, nextTryAt: '2026-03-01T09:58:00.000Z' },
+    },
+    sentence:
+      'Not sent: it waits behind an earlier version (1,190): one try was refused, at 09:40 with no answer: no answer within 15 s. The next try is due.',
+  },
+  {
+    what: 'an endpoint that is about to be sent it again',
+    delivery: { state: 'waiting', webhook: { ...endpoint, sequenceNumber: 1_204 } },
+    sentence: 'Not acknowledged. The next try is due.',
+  },
+  {
+    what: 'an endpoint at which it waits, and which is disabled',
+    delivery: {
+      state: 'waiting',
+      at: '2026-03-01T09:40:00.000Z',
+      webhook: {
+        ...endpoint,
+        state: 'disabled',
+        reason: 'key_revoked',
+        since: at,
+        sequenceNumber: 1_204,
+        tries: 2,
+        status: 404,
+        nextTryAt: '2026-03-01T10:10:00.000Z',
+      },
+    },
+    sentence:
+      'Not acknowledged: 2 tries were refused, the last at 09:40 with status 404. The endpoint has been disabled since 09:32: its key has ended, or lost a right.',
+  },
+  {
+    what: 'an endpoint that gave it up',
+    delivery: {
+      state: 'given_up',
+      at: '2026-03-01T09:40:00.000Z',
+      message: 'Bad postcode',
+      webhook: { ...endpoint, sequenceNumber: 1_204, tries: 10, status: 422 },
+    },
+    sentence:
+      'Given up at 09:40; the last try was answered with status 422: Bad postcode. Nothing is sent until it is resent, or the property changes.',
+  },
+  {
+    what: 'an endpoint that begins after it',
+    delivery: { state: 'skipped', webhook: endpoint },
+    sentence: 'Not sent, as far as is recorded: the endpoint begins after this version.',
+  },
+  {
+    what: 'an endpoint that was sent it, and has not answered',
+    delivery: { state: 'sent', at: '2026-03-01T09:31:00.000Z', route: 'webhook', webhook: endpoint },
+    sentence:
+      'Sent by its webhook at 09:31, within a minute of being published. Its receiver has not acknowledged it.',
+  },
+  {
+    what: 'an endpoint that comes to it next',
+    delivery: { state: 'pending', ...asked, webhook: endpoint },
+    sentence: 'Not sent yet.',
+  },
+  {
+    what: 'an endpoint whose receiver fails',
+    delivery: { state: 'pending', webhook: { ...endpoint, failingSince: at } },
+    sentence:
+      'Not sent. Its receiver has been failing since 09:32: one request at a time tries it, and the rest waits.',
+  },
+  {
+    what: 'an endpoint that somebody has paused',
+    delivery: { state: 'pending', webhook: { ...endpoint, state: 'paused', reason: 'asked', since: at } },
+    sentence: 'Not sent. The endpoint has been paused since 09:32.',
+  },
+  {
+    what: 'an endpoint that is paused for a reason that this version does not know',
+    delivery: { state: 'pending', webhook: { ...endpoint, state: 'paused', reason: 'moon', since: at } },
+    sentence: 'Not sent. The endpoint has been paused since 09:32: moon.',
   },
   { what: 'a consumer that has never asked', delivery: {}, sentence: 'It has never requested this feed.' },
 ]

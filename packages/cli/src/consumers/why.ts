@@ -48,7 +48,8 @@ function whyText({ event, feed, consumers }: PropertyConsumers): string {
   const silence = silentSince === null ? '' : ` ${silentPublisherSentence(silentSince, new Date())}`
   const head = plainText(`${latest}${published}${silence}`)
   if (consumers.length === 0) return `${head} No key can read it.\n`
-  const names = consumers.map(({ label, keyId, name }) => {
+  const names = consumers.map(({ label, keyId, name, webhook }) => {
+    if (webhook !== null) return plainText(`webhook ${webhook.label || name}`)
     const key = label === '' ? keyId : label
     return plainText(name === 'default' ? key : `${key} ${name}`)
   })

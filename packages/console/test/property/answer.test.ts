@@ -31,8 +31,21 @@ const nothing: PropertyConsumer = {
   views: [],
   eventType: null,
   timeToLive: null,
+  webhook: null,
   sentence: 'What the service says.',
 }
+const endpoint = {
+  id: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+  label: 'Siop £ 🏠',
+  state: 'enabled',
+  reason: null,
+  since: null,
+  failingSince: null,
+  sequenceNumber: 1_204,
+  tries: 2,
+  nextTryAt: '2026-03-01T10:10:00.000Z',
+  status: 503,
+} as const
 const at = '2026-03-01T09:32:00.000Z'
 const asked = { lastAskedAt: '2026-03-01T09:58:00.000Z', views: ['all'] } as const
 const sent = { state: 'sent', at: '2026-03-01T09:31:00.000Z', ...asked } as const
@@ -134,9 +147,9 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a route that this page does not know',
-    consumer: { ...sent, route: 'webhook' },
+    consumer: { ...sent, route: 'pigeon' },
     mark: 'done',
-    text: 'Sent by webhook at 09:31, within a minute of being published. It has not reported a result. Its last request was at 09:58 (30 s ago).',
+    text: 'Sent by pigeon at 09:31, within a minute of being published. It has not reported a result. Its last request was at 09:58 (30 s ago).',
   },
   {
     what: 'a consumer that has stopped',
@@ -212,6 +225,51 @@ const cases: readonly Case[] = [
     text: 'It has never requested this feed.',
   },
   {
+    what: 'an endpoint that acknowledged it, and is paused since',
+    consumer: { state: 'acknowledged', at, webhook: { ...endpoint, state: 'paused', reason: 'asked' } },
+    mark: 'done',
+    text: 'Its receiver acknowledged it at 09:32, within a minute of being published. It has not reported a result.',
+  },
+  {
+    what: 'an endpoint at which it waits',
+    consumer: { state: 'waiting', at, message: '<b>Ar gau</b>\n–', webhook: endpoint },
+    mark: 'waits',
+    text: 'Not acknowledged: 2 tries were refused, the last at 09:32 with status 503: <b>Ar gau</b> –. The next try is at 10:10.',
+  },
+  {
+    what: 'an endpoint at which it waits, and whose receiver fails',
+    consumer: { state: 'waiting', at, webhook: { ...endpoint, failingSince: at } },
+    mark: 'stopped',
+    text: 'Not acknowledged: 2 tries were refused, the last at 09:32 with status 503. Its receiver has been failing since 09:32: one request at a time tries it, and the rest waits.',
+  },
+  {
+    what: 'an endpoint that gave it up',
+    consumer: { state: 'given_up', at, webhook: endpoint },
+    mark: 'stopped',
+    text: 'Given up at 09:32; the last try was answered with status 503. Nothing is sent until it is resent, or the property changes.',
+  },
+  {
+    what: 'an endpoint that comes to it next, although it never requests anything',
+    consumer: { state: 'pending', webhook: endpoint },
+    mark: 'waits',
+    text: 'Not sent yet.',
+  },
+  {
+    what: 'an endpoint that is disabled',
+    consumer: {
+      state: 'pending',
+      webhook: { ...endpoint, state: 'disabled', reason: 'gone', since: at },
+    },
+    mark: 'stopped',
+    text: 'Not sent. The endpoint has been disabled since 09:32: its receiver answered with 410.',
+  },
+  {
+    what: 'an endpoint that begins after it',
+    consumer: { state: 'skipped', webhook: endpoint },
+    mark: 'other',
+    text: 'Not sent, as far as is recorded: the endpoint begins after this version.',
+  },
+  {
     what: 'a state that this page does not know',
     consumer: { state: 'something_new' },
     mark: 'waits',
@@ -258,14 +316,15 @@ describe('the answer about a property', () => {
         { label: 'website', keyId: 'b', state: 'sent', at },
         { label: 'portal', keyId: 'c', state: 'refused_by_us', code: 'key_expired' },
         { label: '', keyId: 'd', name: 'shop', state: 'held' },
+        { keyId: 'e', name: 'webhook-3f2504e0', state: 'acknowledged', at, webhook: endpoint },
       ]),
       nowMs,
     )
     assert.deepEqual(
       lines.map(({ who }) => who),
-      ['portal', 'd · shop', 'website', 'lets-app'],
+      ['portal', 'd · shop', 'Siop £ 🏠 · webhook', 'website', 'lets-app'],
     )
-    assert.equal(answerHeadline(lines), '1 stopped, 1 waiting, 1 up to date')
+    assert.equal(answerHeadline(lines), '1 stopped, 1 waiting, 2 up to date')
     assert.equal(answerHeadline([]), 'No key can read this property, so no site receives it')
   })
 

@@ -7,12 +7,24 @@ import { timeOf } from '../http/time-of.ts'
 import { partsOfView } from '../events/branches/branch-view.ts'
 import type { ConsumerRefusal, ConsumerResult, SentRange, StoredRead } from './consumer.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
+import type { EndpointRecord, StoredDelivery } from '../webhooks/endpoint.ts'
+import type { ViewEvent, WaitingSubject } from '../webhooks/waiting-rows.ts'
 
 /** A key's end, if it has ended. */
 export interface KeyEnd {
   readonly code: 'key_revoked' | 'key_expired' | 'key_disabled'
   /** Milliseconds since 1970; `undefined` if unknown. */
   readonly sinceMs: number | undefined
+}
+
+/** An endpoint, and what is written about the event's property there. */
+export interface EndpointFacts {
+  readonly endpoint: EndpointRecord
+  readonly waiting: WaitingSubject | undefined
+  /** The last of its events that was given up. */
+  readonly givenUp: (ViewEvent & { readonly atMs: number }) | undefined
+  /** The last try of one of its events. */
+  readonly last: StoredDelivery | undefined
 }
 
 /** Everything that is known about a consumer and an event. */
@@ -41,6 +53,8 @@ interface DeliveryFacts {
   readonly refusals: readonly ConsumerRefusal[]
   readonly eventType: ConsumerDelivery['eventType']
   readonly timeToLive: ConsumerDelivery['timeToLive']
+  /** `undefined`: it requests the feed. */
+  readonly webhook: EndpointFacts | undefined
 }
 
 const minuteMs = 60_000
@@ -68,9 +82,10 @@ export function deliveryOf(facts: DeliveryFacts): ConsumerDelivery {
       result === undefined || result.sequenceNumber >= sequenceNumber
         ? null
         : { outcome: result.outcome, sequenceNumber: result.sequenceNumber },
-    views: viewsRead(readings),
+    views: facts.webhook === undefined ? viewsRead(readings) : [facts.webhook.endpoint.settings.view],
     eventType: facts.eventType,
     timeToLive: facts.timeToLive,
+    webhook: facts.webhook === undefined ? null : webhookOf(facts.webhook),
   }
   return { ...common, ...decided(facts, askedMs) }
 }
@@ -88,6 +103,8 @@ function decided(facts: DeliveryFacts, askedMs: number | undefined): Decided {
   }
   if (!facts.isInBranches) return { state: 'other_branch' }
   if (!isSent && readsOthers(facts)) return { state: 'other_category' }
+  const byEndpoint = facts.webhook && atEndpoint(facts.webhook, facts)
+  if (byEndpoint !== undefined) return byEndpoint
   if (acknowledged !== undefined && acknowledged.sequenceNumber >= sequenceNumber) {
     return { state: 'applied', at: timeOf(acknowledged.ms) }
   }
@@ -98,14 +115,55 @@ function decided(facts: DeliveryFacts, askedMs: number | undefined): Decided {
       route: firstSent?.route ?? null,
     }
   }
+  if (facts.webhook !== undefined) return { state: 'pending' }
   const refusal = refusalOf(facts, askedMs)
   if (refusal !== undefined) return refusal
   return { state: askedMs === undefined && acknowledged === undefined ? 'never_asked' : 'pending' }
 }
 
+/** What an endpoint has done with the event; `undefined`: it has not come to it, or the try has not ended. */
+function atEndpoint(
+  { endpoint: { progress }, waiting, givenUp, last }: EndpointFacts,
+  { sequenceNumber, isSent }: DeliveryFacts,
+): Decided | undefined {
+  const answer = { at: timeOf(last?.atMs), message: last?.answer ?? null }
+  if (waiting !== undefined) return { state: 'waiting', ...answer }
+  if (givenUp?.sequenceNumber === sequenceNumber) {
+    return { state: 'given_up', ...answer, at: timeOf(givenUp.atMs) }
+  }
+  if (last?.outcome === 'acknowledged' && last.event?.sequenceNumber === sequenceNumber) {
+    return { state: 'acknowledged', at: timeOf(last.atMs) }
+  }
+  if (sequenceNumber > progress.settled) return undefined
+  return { state: isSent ? 'acknowledged' : 'skipped' }
+}
+
+function webhookOf({ endpoint, waiting, givenUp, last }: EndpointFacts): ConsumerDelivery['webhook'] {
+  return {
+    ...endpointMembers(endpoint),
+    sequenceNumber: (waiting ?? givenUp)?.sequenceNumber ?? null,
+    tries: waiting?.tries ?? 0,
+    nextTryAt: timeOf(waiting?.nextTryMs),
+    status: last?.status ?? null,
+  }
+}
+
+/** How an endpoint stands as a whole. */
+export function endpointMembers({ endpointId, settings, state, progress }: EndpointRecord) {
+  const isEnabled = state.kind === 'enabled'
+  return {
+    id: endpointId,
+    label: settings.label,
+    state: state.kind,
+    reason: isEnabled ? null : state.reason,
+    since: timeOf(isEnabled ? undefined : state.sinceMs),
+    failingSince: timeOf(progress.failingSinceMs),
+  }
+}
+
 /** It reads whole views, and none of them contains the event. */
-function readsOthers({ readings, viewsOfEvent }: DeliveryFacts): boolean {
-  const views = rawViews(readings)
+function readsOthers({ readings, viewsOfEvent, webhook }: DeliveryFacts): boolean {
+  const views = webhook === undefined ? rawViews(readings) : [webhook.endpoint.settings.view]
   return views.length > 0 && !views.some((view) => viewsOfEvent.has(view))
 }
 

@@ -1,6 +1,7 @@
 /** Who has seen the latest event of a property: assembles what is stored about each consumer that may read it (D28). */
 import { catalogues, millisecondsOfTicks, parseCreatedDate } from '@property-events/protocol'
-import type { ConsumerDelivery, DeliveredEvent, FeedEvent, Ticks } from '@property-events/protocol'
+import type { ConsumerDelivery, FeedEvent, Ticks } from '@property-events/protocol'
+import type { DeliveredEvent } from '@property-events/protocol/wire'
 import { parseEventJson } from '../events/event-json.ts'
 import { branchViewName } from '../events/branches/branch-view.ts'
 import type { Acknowledgement, SentRange } from './consumer.ts'
@@ -78,6 +79,7 @@ export async function whoHasSeen(
       result: results.find(isHere),
       eventType: eventTypeOf(store, consumer, event),
       timeToLive: timeToLiveAnswer(times.get(consumerKey(consumer))),
+      webhook: undefined,
     })
   })
   const isOfAll = query.keyId === undefined && branches === undefined

@@ -215,13 +215,14 @@ export interface WebhookStore {
   change(endpointId: string, change: EndpointChange, actor: Actor): Promise<ChangeOutcome>
   /** With its secrets, what waits, and its log. */
   remove(endpointId: string, actor: Actor): Promise<'removed' | 'unknown'>
-  /** What waits, ascending by number. */
-  waiting(endpointId: string, limit: number): Promise<readonly WaitingSubject[]>
-  /** What was given up after a number, ascending. */
+  /** What waits, ascending by number; with `subjectId`, of one property. */
+  waiting(endpointId: string, limit: number, subjectId?: string): Promise<readonly WaitingSubject[]>
+  /** What was given up after a number, ascending; with `subjectId`, of one property. */
   givenUp(
     endpointId: string,
     after: number,
     limit: number,
+    subjectId?: string,
   ): Promise<readonly (ViewEvent & { readonly atMs: number })[]>
   /** Lets events wait again from the first try: one, or the first of each property that was given up. */
   resend(endpointId: string, events: ViewEvent | 'givenUp', actor: Actor): Promise<ResendOutcome>

@@ -10,7 +10,7 @@ export type AnswerMark = 'done' | 'waits' | 'stopped' | 'other'
 
 export interface AnswerLine {
   readonly keyId: string
-  /** `website`, or `website · shop` of a consumer that shares a key. */
+  /** `website`, `website · shop` of a consumer that shares a key, `Shop · webhook` of an endpoint. */
   readonly who: string
   readonly mark: AnswerMark
   readonly parts: readonly SentencePart[]
@@ -25,11 +25,15 @@ interface SentencePart {
 const marks: Readonly<Record<DeliveryState, AnswerMark>> = {
   live: 'done',
   applied: 'done',
+  acknowledged: 'done',
   sent: 'done',
+  waiting: 'waits',
   held: 'waits',
   pending: 'waits',
   refused: 'stopped',
+  given_up: 'stopped',
   refused_by_us: 'stopped',
+  skipped: 'other',
   never_asked: 'other',
   other_category: 'other',
   other_branch: 'other',
@@ -48,12 +52,11 @@ export function answerLines({ event, consumers }: PropertyConsumers, nowMs: numb
 }
 
 function lineOf(event: DeliveredEvent, consumer: PropertyConsumer, nowMs: number): AnswerLine {
-  const { keyId, name, url } = consumer
+  const { url } = consumer
   const state = deliveryStates.find((known) => known === consumer.state)
-  const label = oneLine(consumer.label, 80) || keyId
   return {
-    keyId,
-    who: name === 'default' ? label : `${label} · ${oneLine(name, 64)}`,
+    keyId: consumer.keyId,
+    who: nameOfConsumer(consumer),
     mark: state === undefined ? 'waits' : markOf(state, event, consumer, nowMs),
     parts: partsOf(
       state === undefined
@@ -68,6 +71,20 @@ function lineOf(event: DeliveredEvent, consumer: PropertyConsumer, nowMs: number
   }
 }
 
+/** By its key's label and its own name, or by the label of its endpoint. */
+export function nameOfConsumer({
+  keyId,
+  name,
+  label,
+  webhook,
+}: Pick<PropertyConsumer, 'keyId' | 'name' | 'label'> & {
+  readonly webhook: { readonly label: string } | null
+}): string {
+  if (webhook !== null) return `${oneLine(webhook.label, 80) || name} · webhook`
+  const key = oneLine(label, 80) || keyId
+  return name === 'default' ? key : `${key} · ${oneLine(name, 64)}`
+}
+
 /** The same sentence as on the command line, with the reader's local times. */
 function sentenceOf(event: DeliveredEvent, delivery: ConsumerDelivery, nowMs: number): string {
   return deliverySentence(event, delivery, new Date(nowMs), localTime)
@@ -76,9 +93,12 @@ function sentenceOf(event: DeliveredEvent, delivery: ConsumerDelivery, nowMs: nu
 function markOf(
   state: DeliveryState,
   { publishedAt }: DeliveredEvent,
-  { lastAskedAt, silentSince }: PropertyConsumer,
+  { lastAskedAt, silentSince, webhook }: PropertyConsumer,
   nowMs: number,
 ): AnswerMark {
+  if (webhook !== null && marks[state] === 'waits') {
+    return webhook.state === 'enabled' && webhook.failingSince === null ? 'waits' : 'stopped'
+  }
   if (state !== 'pending') return marks[state]
   if (silentSince !== null) return 'stopped'
   const publishedMs = readTime(publishedAt) ?? nowMs
