@@ -76,7 +76,7 @@ describe('the sources of a service', () => {
     ])
   })
 
-  it('call nobody but the database, and receivers of webhooks through the one check of their addresses', () => {
+  it('call nobody but the database and, in what sends webhooks, their receivers through the one check of addresses', () => {
     const calls =
       /\bfetch\(|\bnew WebSocket\b|\bnew EventSource\b|'node:(?:https|http2|dns(?:\/promises)?|dgram|tls)'|'undici'/
     const receiver = 'server/src/webhooks/receiver.ts'
@@ -85,12 +85,9 @@ describe('the sources of a service', () => {
     assert.equal(code.match(/\brequestHttps?\(/g)?.length, 2)
     assert.match(code, /lookup: checkedLookup\(check\)/)
     assert.match(code, /isLiteral \? await check\.host\(/)
-    // Nothing that serves sends webhooks yet: `listen` does, to the address of whoever runs it.
-    const users = filesWith(/from '.*webhooks\//)
-    assert.deepEqual(
-      users.filter((path) => path.startsWith('server/')),
-      [],
-    )
+    // A receiver is made with a check alone, and only by what sends webhooks.
+    assert.match(code, /export function receiverAt\(url: URL, check: AddressCheck,/)
+    for (const path of filesWith(/\breceiverAt\b/)) assert.match(path, /^server\/src\/webhooks\//)
     assert.deepEqual(filesWith(/(?:\bhttp|\bnet)\.(?:request|get|connect|createConnection)\(/), [])
     const libraries = sources.flatMap(({ path, code }) =>
       [...code.matchAll(/(?:from|import\() ?'(pg)'/g)].map(([, name]) => ({ path, name })),
