@@ -14,6 +14,7 @@ import type { Actor } from './actor.ts'
 import type { DeletionExport } from '../tenants/deletion/deletion.ts'
 import type { KeyRate } from '../keys/key.ts'
 import type { RetentionRule } from '../privacy/retention/retention.ts'
+import type { DisableReason, PauseReason } from '../webhooks/endpoint.ts'
 
 /** The state of a tenant's move, without the name of the run. */
 export type AuditedMove = 'open' | 'leaving' | 'left' | 'arriving' | 'abandoned'
@@ -130,6 +131,20 @@ interface AuditDetails {
   'actor.name_erased': Nothing
   /** A person works with the service by hand, with the key that is the target: it was pasted, or came in a link. */
   'session.begun': { readonly by: 'pasted_key' | 'link' }
+  /** A tenant's events, or what happens to its endpoints, are posted to an address from now on. The target is the id of the endpoint. */
+  'webhook.created': { readonly feed: FeedName; readonly events: 'feed' | 'operations' }
+  /** By name, which of its settings are others. */
+  'webhook.changed': { readonly settings: readonly string[] }
+  'webhook.enabled': Nothing
+  'webhook.paused': { readonly reason: PauseReason }
+  'webhook.disabled': { readonly reason: DisableReason }
+  /** It signs with a new secret; the former ones end at this time. */
+  'webhook.secret_added': { readonly formerEndMs: number }
+  /** It goes on after this number. */
+  'webhook.moved': { readonly after: number }
+  /** Events of so many properties are sent again. */
+  'webhook.resent': { readonly properties: number }
+  'webhook.removed': Nothing
   'audit.pruned': { readonly beforeMs: number; readonly rows: number }
 }
 

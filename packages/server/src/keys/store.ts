@@ -15,6 +15,7 @@ import { among, defineWrite, noteLockWaitMs, rowsFrom, statement } from '../sql/
 import type { Query, Sql, StoreAccess, Transaction } from '../sql/database.ts'
 import type { Actor } from '../audit/actor.ts'
 import { currentPepper } from '../nodes/store.ts'
+import { moveEndpointsToKey } from '../webhooks/endpoint-rows.ts'
 import { grantColumns } from './granted-branches.ts'
 import { grantRows, insertKeys, recordOf, selectKeys } from './key-rows.ts'
 import type { KeyNumber, KeyRow } from './key-rows.ts'
@@ -203,6 +204,7 @@ const rotateKey = defineWrite(
     const { old, record } = rotated
     if ((await insertKeys(tx, [record])) === 0) return { kind: 'exists' }
     await tx.rows(updated(old))
+    await tx.rows(moveEndpointsToKey(keyId, record.keyId))
     await tx.note(keyRotated(old, record), actor)
     return { kind: 'rotated', record, old }
   },

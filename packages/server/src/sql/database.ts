@@ -150,6 +150,8 @@ export interface Transaction extends Sql {
 interface WriteOptions {
   /** How long to wait for a row that another session has locked; left out: as long as a write may take. On PostgreSQL. */
   readonly lockWaitMs?: number
+  /** False: a crash of the database may lose the last of such commits, and their order stays. Left out: they wait for the disk. On PostgreSQL. */
+  readonly isDurable?: boolean
 }
 
 /** A write that a feature defines: one commit, rolled back if it rejects. On SQLite it runs on the writer's thread, found by its name. */
@@ -186,7 +188,7 @@ export function writeNamed(name: string): Write<readonly unknown[], unknown> {
 export interface StoreAccess {
   /** Each statement reads its own moment. */
   readonly read: Sql
-  /** Resolves when the commit is durable. */
+  /** Resolves when the commit is durable, if the write says nothing else. */
   readonly write: <Args extends readonly unknown[], Answer>(
     write: Write<Args, Answer>,
     ...args: Args

@@ -12,6 +12,7 @@ import type { FeedKey } from '../events/feed-key.ts'
 import { feedNumbers } from './database.ts'
 import type { LockedFeed, Query, Sql, StoreAccess, Transaction, Value as SharedValue } from './database.ts'
 
+const waitForNoDisk: Statement = { name: 'wait-for-no-disk', text: 'SET LOCAL synchronous_commit = off' }
 const readNow: Statement = {
   name: 'now-ms',
   text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
@@ -46,10 +47,10 @@ export function postgresAccess(
     write: (write, ...args) =>
       guarded(async () => {
         const changed: FeedKey[] = []
-        const answer = await database.transaction(
-          (session) => write.run(transactionOn(session, { given, note, changed }), ...args),
-          write.lockWaitMs,
-        )
+        const answer = await database.transaction(async (session) => {
+          if (write.isDurable === false) await session.query(waitForNoDisk, [])
+          return write.run(transactionOn(session, { given, note, changed }), ...args)
+        }, write.lockWaitMs)
         if (changed.length > 0) onChanged(changed)
         return answer
       }),

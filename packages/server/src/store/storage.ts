@@ -32,6 +32,7 @@ import type { HeldSnapshot, StoreObserver, StoreWork } from '../sql/store-observ
 import type { StoreRecord } from './store-records.ts'
 import type { TenantStore } from '../tenants/tenant.ts'
 import type { UsageStore } from '../usage/usage.ts'
+import type { WebhookStore } from '../webhooks/endpoint.ts'
 
 /** Recorded once, when a store is created. */
 export interface StoreSettings {
@@ -65,6 +66,7 @@ export interface StorageEngine extends AsyncDisposable, MaintenanceStore {
   readonly branchViews: BranchViewStore
   readonly deletions: DeletionStore
   readonly consoleSessions: ConsoleSessionStore
+  readonly webhooks: WebhookStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

@@ -24,6 +24,7 @@ import type { TenantExport } from '../tenants/move/move.ts'
 import { moveStore } from '../tenants/move/store.ts'
 import { leavingStore } from '../tenants/leaving/store.ts'
 import { tenantStore } from '../tenants/store.ts'
+import { webhookStore } from '../webhooks/store.ts'
 import { usageStore } from '../usage/store.ts'
 import type { StoreAccess } from '../sql/database.ts'
 
@@ -66,6 +67,7 @@ export function featureStores(
   | 'silence'
   | 'tenants'
   | 'usage'
+  | 'webhooks'
 > {
   return {
     erasures: { ...erasureStore(access, log.storeId), ...log.erasing },
@@ -89,5 +91,6 @@ export function featureStores(
     silence: silenceStore(access),
     tenants: tenantStore(access),
     usage: usageStore(access),
+    webhooks: webhookStore(access, log.isShared),
   }
 }

@@ -5,6 +5,12 @@ import type { ProgressChange } from './plan.ts'
 import type { DeliveryMode, ViewEvent, WaitingSubject } from './waiting-rows.ts'
 
 export const endpointsPerTenant = 50
+/** Those that sign at once, while they are replaced: with one more, the oldest ends. */
+export const secretsPerEndpoint = 5
+/** The log of an endpoint. */
+export const deliveriesKept = 10_000
+export const deliveriesKeptMs = 7 * 86_400_000
+export const noticesKeptMs = 30 * 86_400_000
 
 /** The name of an endpoint among the consumers of its key (PROTOCOL §14.4). */
 export function consumerOfEndpoint(endpointId: string): string {

@@ -28,6 +28,7 @@ const left: Readonly<Record<string, string>> = {
   time_reservation: 'is of the store',
   keys_version: 'is of the store',
   node: 'is of nodes',
+  webhook_sender: 'is of nodes',
   thin_turn: 'is of nodes',
   silence_turn: 'is of nodes',
   sent_run: 'is of nodes',

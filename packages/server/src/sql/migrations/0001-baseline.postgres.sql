@@ -632,6 +632,119 @@ CREATE TABLE consumer_result_change (
 );
 CREATE INDEX consumer_result_change_ms ON consumer_result_change (result_ms);
 
+-- ── Webhooks: the endpoints of tenants, and how far each of them is (D30) ──────────────────────────────────────────────────
+
+-- Half of each page is left free: while something is sent, a row is written four times a second, and no column of an index with it.
+CREATE TABLE webhook (
+  endpoint_no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  endpoint_id uuid NOT NULL UNIQUE,
+  tenant uuid NOT NULL,
+  feed smallint NOT NULL,
+  key_id text COLLATE "C" NOT NULL, -- whose rights it has
+  rights text NOT NULL,            -- JSON: what that key could read when the endpoint was made
+  created_ms bigint NOT NULL,
+  url text NOT NULL,
+  label text NOT NULL,
+  events text NOT NULL,            -- 'feed', 'operations'
+  view text NOT NULL,
+  payload text NOT NULL,           -- 'full', 'thin'
+  changes boolean NOT NULL,        -- what has changed is sent too
+  mode text NOT NULL,              -- 'every', 'latest'
+  format text NOT NULL,            -- 'event', 'cloudevents'
+  concurrency integer NOT NULL,
+  max_per_second integer,          -- NULL: no limit
+  timeout_seconds integer NOT NULL,
+  state text NOT NULL,             -- 'enabled', 'paused', 'disabled'
+  reason text,                     -- why it is not enabled
+  since_ms bigint,                 -- since when
+  settled bigint NOT NULL,         -- nothing up to this number is left, but for what waits
+  epoch text NOT NULL,             -- of which it was told last
+  failing_since_ms bigint,         -- NULL: it works
+  acknowledged bigint,             -- the number that was acknowledged last
+  acknowledged_ms bigint,
+  logged bigint NOT NULL,          -- the last number in its log
+  lease_no bigint NOT NULL,        -- rises whenever another may send, or something else is to be sent
+  lease_node text COLLATE "C"      -- the node that sends; NULL: none does
+) WITH (fillfactor = 50);
+CREATE INDEX webhook_tenant ON webhook (tenant, endpoint_id);
+CREATE INDEX webhook_key ON webhook (key_id);
+CREATE INDEX webhook_sending ON webhook (lease_node, endpoint_no) WHERE state = 'enabled';
+
+-- What an endpoint's messages are signed with.
+CREATE TABLE webhook_secret (
+  secret_id text COLLATE "C" PRIMARY KEY,
+  endpoint_no bigint NOT NULL,
+  sealed bytea NOT NULL,           -- AES-256-GCM, with a key from the pepper
+  pepper_id text COLLATE "C" NOT NULL,
+  created_ms bigint NOT NULL,
+  ends_ms bigint                   -- it signs until then; NULL: until it is replaced
+);
+CREATE INDEX webhook_secret_endpoint ON webhook_secret (endpoint_no);
+
+-- Properties whose oldest event was refused: one row for each. Their later events stand behind it, and are found in the feed.
+CREATE TABLE webhook_waiting (
+  endpoint_no bigint NOT NULL,
+  subject uuid NOT NULL,
+  sequence bigint NOT NULL,        -- of the event that is sent next
+  tries integer NOT NULL,
+  next_try_ms bigint NOT NULL,     -- 0: at once
+  PRIMARY KEY (endpoint_no, subject)
+) WITH (fillfactor = 70);
+
+-- Events that were given up, until somebody has them sent again.
+CREATE TABLE webhook_given_up (
+  endpoint_no bigint NOT NULL,
+  sequence bigint NOT NULL,
+  subject uuid NOT NULL,
+  at_ms bigint NOT NULL,
+  PRIMARY KEY (endpoint_no, sequence)
+);
+
+-- The version that each property was acknowledged with, where changes since then are sent.
+CREATE TABLE webhook_version (
+  endpoint_no bigint NOT NULL,
+  subject uuid NOT NULL,
+  sequence bigint NOT NULL,
+  PRIMARY KEY (endpoint_no, subject)
+) WITH (fillfactor = 85);
+
+-- What was tried, for 7 days, and at most the last 10,000 tries of an endpoint.
+CREATE TABLE webhook_delivery (
+  endpoint_no bigint NOT NULL,
+  delivery_no bigint NOT NULL,     -- 1, 2, 3 … of an endpoint
+  at_ms bigint NOT NULL,
+  message_id text NOT NULL,
+  sequence bigint,                 -- NULL: not an event of the feed
+  subject uuid,
+  outcome text NOT NULL,           -- 'acknowledged', 'refused', 'unreachable', 'postponed', 'givenUp'
+  status smallint,                 -- of the answer; NULL: there was none
+  took_ms integer NOT NULL,
+  answer text,                     -- its beginning, or why there was none; NULL: not kept
+  PRIMARY KEY (endpoint_no, delivery_no)
+);
+CREATE INDEX webhook_delivery_subject ON webhook_delivery (endpoint_no, subject, delivery_no) WHERE subject IS NOT NULL;
+-- Samples of its values would be copies of answers.
+ALTER TABLE webhook_delivery ALTER COLUMN answer SET STATISTICS 0;
+
+-- What happened to endpoints, for those endpoints of their tenant that are sent operations.
+CREATE TABLE webhook_notice (
+  notice_no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- in the order of commits
+  tenant uuid NOT NULL,
+  feed smallint NOT NULL,
+  endpoint_id uuid NOT NULL,
+  kind text NOT NULL,              -- 'webhook.failing', 'webhook.disabled', 'webhook.recovered'
+  reason text,
+  at_ms bigint NOT NULL
+);
+CREATE INDEX webhook_notice_tenant ON webhook_notice (tenant, feed, notice_no);
+CREATE INDEX webhook_notice_at ON webhook_notice (at_ms);
+
+-- The nodes that send. What a node is to send is its own for as long as it stands here.
+CREATE TABLE webhook_sender (
+  node text COLLATE "C" PRIMARY KEY,
+  until_ms bigint NOT NULL         -- from then on another may take what it has
+) WITH (fillfactor = 10);
+
 -- ── Silence (PROTOCOL §14.7): when publishers and consumers were last there, and what is expected of them ──────────────────
 
 -- Some of each page is left free: rows are changed every five minutes while their publishers and consumers are there.

@@ -664,6 +664,116 @@ CREATE TRIGGER erasure_takes_results AFTER INSERT ON erasure WHEN NEW.feed = 1 B
       ORDER BY later.place LIMIT 1), 1 << 53);
 END;
 
+-- ── Webhooks: the endpoints of tenants, and how far each of them is (D30) ──────────────────────────────────────────────────
+
+CREATE TABLE webhook (
+  endpoint_no INTEGER PRIMARY KEY AUTOINCREMENT,
+  endpoint_id TEXT NOT NULL UNIQUE,
+  tenant TEXT NOT NULL,
+  feed INTEGER NOT NULL,
+  key_id TEXT NOT NULL,           -- whose rights it has
+  rights TEXT NOT NULL,           -- JSON: what that key could read when the endpoint was made
+  created_ms INTEGER NOT NULL,
+  url TEXT NOT NULL,
+  label TEXT NOT NULL,
+  events TEXT NOT NULL,           -- 'feed', 'operations'
+  view TEXT NOT NULL,
+  payload TEXT NOT NULL,          -- 'full', 'thin'
+  changes INTEGER NOT NULL,       -- 1: what has changed is sent too
+  mode TEXT NOT NULL,             -- 'every', 'latest'
+  format TEXT NOT NULL,           -- 'event', 'cloudevents'
+  concurrency INTEGER NOT NULL,
+  max_per_second INTEGER,         -- NULL: no limit
+  timeout_seconds INTEGER NOT NULL,
+  state TEXT NOT NULL,            -- 'enabled', 'paused', 'disabled'
+  reason TEXT,                    -- why it is not enabled
+  since_ms INTEGER,               -- since when
+  settled INTEGER NOT NULL,       -- nothing up to this number is left, but for what waits
+  epoch TEXT NOT NULL,            -- of which it was told last
+  failing_since_ms INTEGER,       -- NULL: it works
+  acknowledged INTEGER,           -- the number that was acknowledged last
+  acknowledged_ms INTEGER,
+  logged INTEGER NOT NULL,        -- the last number in its log
+  lease_no INTEGER NOT NULL,      -- rises whenever another may send, or something else is to be sent
+  lease_node TEXT                 -- the node that sends; NULL: none does
+) STRICT;
+CREATE INDEX webhook_tenant ON webhook (tenant, endpoint_id);
+CREATE INDEX webhook_key ON webhook (key_id);
+CREATE INDEX webhook_sending ON webhook (lease_node, endpoint_no) WHERE state = 'enabled';
+
+-- What an endpoint's messages are signed with.
+CREATE TABLE webhook_secret (
+  secret_id TEXT PRIMARY KEY,
+  endpoint_no INTEGER NOT NULL,
+  sealed BLOB NOT NULL,           -- AES-256-GCM, with a key from the pepper
+  pepper_id TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  ends_ms INTEGER                 -- it signs until then; NULL: until it is replaced
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_secret_endpoint ON webhook_secret (endpoint_no);
+
+-- Properties whose oldest event was refused: one row for each. Their later events stand behind it, and are found in the feed.
+CREATE TABLE webhook_waiting (
+  endpoint_no INTEGER NOT NULL,
+  subject BLOB NOT NULL,          -- 16 bytes
+  sequence INTEGER NOT NULL,      -- of the event that is sent next
+  tries INTEGER NOT NULL,
+  next_try_ms INTEGER NOT NULL,   -- 0: at once
+  PRIMARY KEY (endpoint_no, subject)
+) STRICT, WITHOUT ROWID;
+
+-- Events that were given up, until somebody has them sent again.
+CREATE TABLE webhook_given_up (
+  endpoint_no INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  subject BLOB NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (endpoint_no, sequence)
+) STRICT, WITHOUT ROWID;
+
+-- The version that each property was acknowledged with, where changes since then are sent.
+CREATE TABLE webhook_version (
+  endpoint_no INTEGER NOT NULL,
+  subject BLOB NOT NULL,
+  sequence INTEGER NOT NULL,
+  PRIMARY KEY (endpoint_no, subject)
+) STRICT, WITHOUT ROWID;
+
+-- What was tried, for 7 days, and at most the last 10,000 tries of an endpoint.
+CREATE TABLE webhook_delivery (
+  endpoint_no INTEGER NOT NULL,
+  delivery_no INTEGER NOT NULL,   -- 1, 2, 3 … of an endpoint
+  at_ms INTEGER NOT NULL,
+  message_id TEXT NOT NULL,
+  sequence INTEGER,               -- NULL: not an event of the feed
+  subject BLOB,
+  outcome TEXT NOT NULL,          -- 'acknowledged', 'refused', 'unreachable', 'postponed', 'givenUp'
+  status INTEGER,                 -- of the answer; NULL: there was none
+  took_ms INTEGER NOT NULL,
+  answer TEXT,                    -- its beginning, or why there was none; NULL: not kept
+  PRIMARY KEY (endpoint_no, delivery_no)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_delivery_subject ON webhook_delivery (endpoint_no, subject, delivery_no) WHERE subject IS NOT NULL;
+
+-- What happened to endpoints, for those endpoints of their tenant that are sent operations.
+CREATE TABLE webhook_notice (
+  notice_no INTEGER PRIMARY KEY AUTOINCREMENT,-- in the order of commits
+  tenant TEXT NOT NULL,
+  feed INTEGER NOT NULL,
+  endpoint_id TEXT NOT NULL,
+  kind TEXT NOT NULL,             -- 'webhook.failing', 'webhook.disabled', 'webhook.recovered'
+  reason TEXT,
+  at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX webhook_notice_tenant ON webhook_notice (tenant, feed, notice_no);
+CREATE INDEX webhook_notice_at ON webhook_notice (at_ms);
+
+-- The nodes that send. What a node is to send is its own for as long as it stands here.
+CREATE TABLE webhook_sender (
+  node TEXT PRIMARY KEY,
+  until_ms INTEGER NOT NULL       -- from then on another may take what it has
+) STRICT, WITHOUT ROWID;
+
 -- ── Silence (PROTOCOL §14.7): when publishers and consumers were last there, and what is expected of them ──────────────────
 
 CREATE TABLE presence (

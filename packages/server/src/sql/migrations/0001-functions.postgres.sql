@@ -73,6 +73,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
   d tenant_deletion;
   id_type text;
+  of_endpoint boolean;
   removed bigint;
 BEGIN
   SELECT * INTO STRICT d FROM tenant_deletion t WHERE t.deletion = of_deletion AND t.state IN ('deleting', 'forgetting');
@@ -81,9 +82,12 @@ BEGIN
   END IF;
   SELECT format_type(a.atttypid, NULL) INTO id_type FROM pg_attribute a
   WHERE a.attrelid = to_regclass(quote_ident(owned)) AND a.attname = 'tenant' AND NOT a.attisdropped;
+  of_endpoint := EXISTS (SELECT FROM pg_attribute a
+    WHERE a.attrelid = to_regclass(quote_ident(owned)) AND a.attname = 'endpoint_no' AND NOT a.attisdropped);
   EXECUTE format('DELETE FROM %I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %I WHERE %s LIMIT $2))', owned, owned, CASE
-    WHEN id_type IS NULL THEN 'erasure IN (SELECT e.erasure FROM erasure e WHERE e.tenant = $1)'
-    ELSE format('tenant = $1::%s', id_type) END)
+    WHEN id_type IS NOT NULL THEN format('tenant = $1::%s', id_type)
+    WHEN of_endpoint THEN 'endpoint_no IN (SELECT w.endpoint_no FROM webhook w WHERE w.tenant = $1)'
+    ELSE 'erasure IN (SELECT e.erasure FROM erasure e WHERE e.tenant = $1)' END)
     USING d.tenant, at_most;
   GET DIAGNOSTICS removed = ROW_COUNT;
   RETURN removed;

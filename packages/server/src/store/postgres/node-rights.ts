@@ -68,6 +68,15 @@ export const nodeRights: Readonly<Record<string, readonly Right[]>> = {
   consumer_refusal: removes,
   consumer_result: removes,
   consumer_result_change: removes,
+  // Webhooks
+  webhook: removes,
+  webhook_secret: removes,
+  webhook_waiting: removes,
+  webhook_given_up: removes,
+  webhook_version: removes,
+  webhook_delivery: removes,
+  webhook_notice: removes,
+  webhook_sender: removes,
   // Silence
   presence: removes,
   silence_turn: updates,

@@ -14,7 +14,7 @@ interface FoundColumn {
 }
 
 /** By which columns a row is found to be a tenant's; a table that has several goes by the first. `feed_no` is SQLite's alone. */
-const owners = ['tenant', 'feed_no', 'erasure']
+const owners = ['tenant', 'feed_no', 'endpoint_no', 'erasure']
 const named = owners.map((name) => `'${name}'`).join(', ')
 const columnsOfOwners = statement<FoundColumn>('owned-columns', (dialect) =>
   dialect === 'sqlite'
@@ -66,11 +66,7 @@ export async function ownedTables(sql: Sql): Promise<{
     for (const row of columns) if (row.column === owner) found.set(row.table, row)
   }
   const table = ({ table: name, column, key }: FoundColumn): OwnedTable => {
-    const condition = (tenant: string): string =>
-      column === 'erasure'
-        ? `erasure IN (SELECT erasure FROM erasure WHERE tenant = ${tenant})`
-        : conditionOf(column)(tenant)
-    return { name, counted: counted[name], ...statementsOf(name, key ?? 'rowid', condition) }
+    return { name, counted: counted[name], ...statementsOf(name, key ?? 'rowid', conditionOf(column)) }
   }
   const rest = [...found.values()].filter((row) => !notRest.has(row.table)).map(table)
   const ofNames = (names: readonly string[]): readonly OwnedTable[] =>
@@ -79,7 +75,8 @@ export async function ownedTables(sql: Sql): Promise<{
       return row === undefined ? [] : [table(row)]
     })
   // Rows come before those that they are found by, and events, of which none is left, last: the walk over them is the longest.
-  const place = ({ name }: OwnedTable): number => (name === 'erasure' ? 1 : name === 'event' ? 2 : 0)
+  const place = ({ name }: OwnedTable): number =>
+    name === 'erasure' || name === 'webhook' ? 1 : name === 'event' ? 2 : 0
   return {
     rest: rest.toSorted((a, b) => place(a) - place(b)),
     keys: ofNames(ofKeys),
@@ -87,12 +84,20 @@ export async function ownedTables(sql: Sql): Promise<{
   }
 }
 
+/** The tables in which the other columns say whose they are. */
+const tablesOfOwners: Readonly<Record<string, string>> = {
+  feed_no: 'feed',
+  endpoint_no: 'webhook',
+  erasure: 'erasure',
+}
+
 /** What is true of a tenant's rows. */
 function conditionOf(column: string): (tenant: string) => string {
+  const table = tablesOfOwners[column]
   return (tenant) =>
-    column === 'feed_no'
-      ? `feed_no IN (SELECT feed_no FROM feed WHERE tenant = ${tenant})`
-      : `tenant = ${tenant}`
+    table === undefined
+      ? `tenant = ${tenant}`
+      : `${column} IN (SELECT ${column} FROM ${table} WHERE tenant = ${tenant})`
 }
 
 /** On PostgreSQL a function removes, with rights that nodes do not have. */
