@@ -79,10 +79,14 @@ export function receiverAt(url: URL, check: AddressCheck, connections: number): 
   const agentOptions = { keepAlive: true, maxSockets: connections, timeout: idleMs }
   const agent = isSecure ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions)
   // All addresses of a name are asked for at once.
-  const connecting = { lookup: checkedLookup(check), autoSelectFamily: true, minVersion: 'TLSv1.2' } as const
+  const connecting = { lookup: checkedLookup(check), autoSelectFamily: true } as const
+  // Said again, because variables of the process can say otherwise.
+  const verifying = { minVersion: 'TLSv1.2', rejectUnauthorized: true } as const
   const options = { method: 'POST', agent, ...connecting }
   const start: Start = (headers) =>
-    isSecure ? requestHttps(url, { ...options, headers }) : requestHttp(url, { ...options, headers })
+    isSecure
+      ? requestHttps(url, { ...options, ...verifying, headers })
+      : requestHttp(url, { ...options, headers })
   // Node looks up names alone.
   const isLiteral = isIP(hostOf(url)) !== 0
   return {
@@ -113,27 +117,33 @@ function checkedLookup(check: AddressCheck): LookupFunction {
   })
 }
 
-function attempt(
-  start: (headers: Readonly<Record<string, string>>) => ClientRequest,
-  { headers, body, timeoutMs }: ReceiverRequest,
-): Promise<ReceiverAnswer> {
+function attempt(start: Start, { headers, body, timeoutMs }: ReceiverRequest): Promise<ReceiverAnswer> {
   return new Promise((resolve) => {
     const sent = start({ ...headers, 'content-length': String(body.byteLength) })
     let isConnected = false
+    let isAnswered = false
     const end = (answer: ReceiverAnswer) => {
       clearTimeout(timer)
       resolve(answer)
     }
     const timer = setTimeout(() => {
       const detail = `There was no answer within ${timeoutMs / 1_000} s.`
-      end({ kind: isConnected ? 'unanswered' : 'unreachable', detail })
+      if (!isAnswered) end({ kind: isConnected ? 'unanswered' : 'unreachable', detail })
       sent.destroy()
     }, timeoutMs)
     sent.once('socket', (socket) => {
-      isConnected = !socket.connecting
-      socket.once('connect', () => (isConnected = true))
+      isConnected = sent.reusedSocket
+      // Before a handshake has ended nothing of the message is sent.
+      socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => (isConnected = true))
     })
-    sent.once('response', (response) => readAnswer(response, end))
+    sent.once('response', (response) => {
+      isAnswered = true
+      readAnswer(response, end)
+    })
+    sent.once('upgrade', (response, socket) => {
+      socket.destroy()
+      readAnswer(response, end)
+    })
     sent.on('error', (error) => {
       const kind = sent.reusedSocket ? 'stale' : isConnected ? 'unanswered' : 'unreachable'
       end({ kind, detail: detailOf(error) })
@@ -149,7 +159,7 @@ function readAnswer(response: IncomingMessage, end: (answer: ReceiverAnswer) => 
   const { remoteAddress } = response.socket
   const isPublic = remoteAddress !== undefined && isPublicAddress(remoteAddress)
   const finish = () => {
-    const body = Buffer.concat(chunks).subarray(0, keptBytes).toString('utf8')
+    const body = textOf(Buffer.concat(chunks).subarray(0, keptBytes))
     const { statusCode: status = 0, headers } = response
     end({ kind: 'answered', status, body, isPublic, retryAfterMs: retryAfterMs(headers['retry-after']) })
   }
@@ -160,6 +170,11 @@ function readAnswer(response: IncomingMessage, end: (answer: ReceiverAnswer) => 
   })
   response.once('close', finish)
   response.once('error', () => undefined)
+}
+
+/** Without the sign that the end cuts, and without NUL, which PostgreSQL takes in no text. */
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\ufffd')
 }
 
 /** Seconds, or a date. */

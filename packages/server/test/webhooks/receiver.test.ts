@@ -7,7 +7,7 @@ import type { Server as RawServer } from 'node:net'
 import { after, describe, it } from 'node:test'
 import { addressCheck } from '../../src/webhooks/receiver-address.ts'
 import type { AddressPolicy, Resolve } from '../../src/webhooks/receiver-address.ts'
-import { keptAnswer, receiverAt } from '../../src/webhooks/receiver.ts'
+import { keptAnswer, outcomeOf, receiverAt } from '../../src/webhooks/receiver.ts'
 import type { Receiver } from '../../src/webhooks/receiver.ts'
 
 const local: AddressPolicy = { allowHttp: true, networks: ['127.0.0.0/8'] }
@@ -144,6 +144,36 @@ describe('a receiver', () => {
     const slow = opened(new URL(`http://127.0.0.1:${portOf(raw)}/`))
     assert.equal((await slow.post({ ...request, timeoutMs: 200 })).kind, 'unanswered')
   })
+
+  it('that has said 200 is taken at its word, whether its answer ever ends or not', async () => {
+    const endless = await receiverOf((_, answer) => answer.writeHead(200).write('diolch'))
+    const answer = await endless.post({ ...request, timeoutMs: 200 })
+    assert.deepEqual(outcomeOf(answer), { kind: 'acknowledged' })
+    assert.equal(answer.kind === 'answered' && answer.body, 'diolch')
+  })
+
+  it('that answers with what no database takes is kept in text that each does', async () => {
+    const bytes = Buffer.concat([Buffer.from([0, 0xff]), Buffer.from(`tŷ\0${'x'.repeat(1_017)}🏡`)])
+    const receiver = await receiverOf((_, answer) => answer.end(bytes))
+    const answer = await receiver.post(request)
+    // Of the last sign there is room for one byte.
+    assert.equal(answer.kind === 'answered' && answer.body, `\ufffd\ufffdtŷ\ufffd${'x'.repeat(1_017)}`)
+  })
+
+  for (const head of [
+    'HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade',
+    'nonsense',
+  ]) {
+    it(`that answers ${JSON.stringify(head.slice(0, 12))} has acknowledged nothing`, async () => {
+      const raw = await listening(
+        createRawServer((socket) => {
+          socket.on('error', () => undefined).once('data', () => socket.write(`${head}\r\n\r\n`))
+        }),
+      )
+      const answer = await opened(new URL(`http://127.0.0.1:${portOf(raw)}/`)).post(request)
+      assert.deepEqual(outcomeOf(answer), { kind: 'refused' })
+    })
+  }
 
   it('that breaks the connection has not answered; one that nobody listens at is unreachable', async () => {
     const raw = await listening(
