@@ -34,12 +34,12 @@ function signed(text = body, key = secret, at = new Date()): Case {
   return { body: text, headers, secrets: key }
 }
 
-/** What `Webhook::verify` makes of each: the message, or the class of what it throws. */
+/** What `PropertyWebhook::verify` makes of each: the message, or the class of what it throws. */
 function verified(cases: readonly Case[]): readonly unknown[] {
-  const code = `require ${JSON.stringify(join(folder, 'Webhook.php'))};
+  const code = `require ${JSON.stringify(join(folder, 'PropertyWebhook.php'))};
     while (($line = fgets(STDIN)) !== false) {
       $case = json_decode($line, true);
-      try { $answer = Webhook::verify($case['body'], $case['headers'], $case['secrets']); }
+      try { $answer = PropertyWebhook::verify($case['body'], $case['headers'], $case['secrets']); }
       catch (Exception $error) { $answer = get_class($error); }
       echo json_encode($answer), "\\n";
     }`
@@ -55,7 +55,7 @@ function verified(cases: readonly Case[]): readonly unknown[] {
     .map((line): unknown => JSON.parse(line))
 }
 
-describe('Webhook::verify', withPhp, () => {
+describe('PropertyWebhook::verify', withPhp, () => {
   it('hands out what a foreign library has signed, 100 of 100, also with two secrets', () => {
     const keys = Array.from({ length: 100 }, (_, index) => secretOf(index, 24 + (index % 40)))
     const cases = keys.map((key, index) => {

@@ -15,7 +15,7 @@ import type { ZippedFile } from './stored-zip.ts'
 const name = 'property-events'
 const plugin = join(root, 'examples/wordpress', name)
 /** The feed's own files, which the plugin carries as they are. */
-const library = ['PropertyFeed.php', 'PropertyListing.php', 'CodeNames.php']
+const library = ['PropertyFeed.php', 'PropertyListing.php', 'PropertyWebhook.php', 'CodeNames.php']
 
 /** Every file of the plugin, below the folder `property-events`. */
 export function pluginFiles(): readonly ZippedFile[] {

@@ -9,11 +9,11 @@ declare(strict_types=1);
  * The server gives it WEBHOOK_SECRET, PROPERTY_EVENTS_URL, PROPERTY_EVENTS_KEY and DATABASE, such as sqlite:/var/lib/website/listings.db.
  */
 
-require __DIR__ . '/Webhook.php';
+require __DIR__ . '/PropertyWebhook.php';
 require __DIR__ . '/PropertyTables.php';
 
 try {
-    $message = Webhook::verify((string) file_get_contents('php://input'), getallheaders(), (string) getenv('WEBHOOK_SECRET'));
+    $message = PropertyWebhook::verify((string) file_get_contents('php://input'), getallheaders(), (string) getenv('WEBHOOK_SECRET'));
     if ($message->type === 'property.event') {
         // One after the other: whoever waits here finds nothing new, which costs one request.
         $lock = fopen(sys_get_temp_dir() . '/receive-webhook-' . hash('xxh64', (string) getenv('DATABASE')) . '.lock', 'c');

@@ -22,7 +22,7 @@ if (!defined('ABSPATH')) {
 const VERSION = '0.1.0';
 
 // The feed's own files, unchanged. Another plugin may carry the same ones.
-foreach (['PropertyFeed', 'PropertyListing'] as $name) {
+foreach (['PropertyFeed', 'PropertyListing', 'PropertyWebhook'] as $name) {
     if (!class_exists("\\$name", false)) {
         require_once __DIR__ . "/lib/$name.php";
     }
@@ -56,6 +56,7 @@ add_action('init', static function (): void {
     }
 });
 Schedule::register();
+WebhookReceiver::register();
 Removed::register();
 Photographs::register();
 if (is_admin()) {

@@ -51,7 +51,7 @@ describe('the zip of the plugin', () => {
     assert.ok(files.get('property-events/readme.txt')?.includes(`\nStable tag: ${version}\n`))
     assert.match(files.get('property-events/readme.txt') ?? '', /^Tested up to: \d+\.\d+$/m)
     assert.equal(files.get('property-events/LICENSE'), readFileSync(join(root, 'LICENSE'), 'utf8'))
-    for (const name of ['PropertyFeed.php', 'PropertyListing.php', 'CodeNames.php']) {
+    for (const name of ['PropertyFeed.php', 'PropertyListing.php', 'PropertyWebhook.php', 'CodeNames.php']) {
       assert.equal(
         files.get(`property-events/lib/${name}`),
         readFileSync(join(root, 'examples/php', name), 'utf8'),
@@ -179,6 +179,29 @@ describe('the plugin', () => {
       [...good.map(() => true), ...bad.map(() => false)],
     )
   })
+
+  it(
+    'takes secrets of webhooks as they are shown, one or two, keeps what is left empty, and forgets at "off"',
+    withPhp,
+    () => {
+      const [one, two] = [1, 2].map((fill) => `whsec_${Buffer.alloc(32, fill).toString('base64')}`)
+      const sent = (secret: string, kept = '') =>
+        php(`(function () {
+        $kept = new Settings('https://feed.example.com', 'pev_1', webhookSecret: '${kept}');
+        $form = ['url' => $kept->url, 'post_type' => 'property_listing', 'interval_minutes' => '5', 'webhook_secret' => '${secret}'];
+        [$settings, $faults] = Settings::fromForm($form, $kept, ['property_listing']);
+        return $faults === [] ? $settings->webhookSecrets() : $faults;
+      })()`)
+      assert.deepEqual(sent(` ${one} `), [one])
+      assert.deepEqual(sent(`${one}  ${two}`), [one, two])
+      assert.deepEqual(sent('', one), [one])
+      assert.deepEqual(sent('off', one), [])
+      assert.deepEqual(sent(''), [])
+      for (const wrong of ['hush', 'whsec_', 'whsec_tŷ', `${one} hush`, `${one},${two}`]) {
+        assert.match(String(sent(wrong)), /must be as it was shown: whsec_/, wrong)
+      }
+    },
+  )
 
   it('uses no more time than the host gives, less five seconds', withPhp, () => {
     assert.deepEqual(

@@ -278,7 +278,7 @@ define('DB_NAME', 'wordpress'); define('DB_USER', 'root'); define('DB_PASSWORD',
 define('DB_CHARSET', 'utf8mb4'); define('DB_COLLATE', ''); $table_prefix = 'wp_';
 foreach (['AUTH_KEY', 'SECURE_AUTH_KEY', 'LOGGED_IN_KEY', 'NONCE_KEY', 'AUTH_SALT', 'SECURE_AUTH_SALT', 'LOGGED_IN_SALT', 'NONCE_SALT'] as $name) define($name, $name);
 define('WP_HOME', '${url}'); define('WP_SITEURL', '${url}');
-define('DISABLE_WP_CRON', true); define('AUTOMATIC_UPDATER_DISABLED', true);
+define('DISABLE_WP_CRON', !file_exists('${folder}/cron-by-visitors')); define('AUTOMATIC_UPDATER_DISABLED', true);
 define('WP_HTTP_BLOCK_EXTERNAL', true); define('WP_ACCESSIBLE_HOSTS', '127.0.0.1');
 define('WP_DEBUG', true); define('WP_DEBUG_DISPLAY', false); define('WP_DEBUG_LOG', '${folder}/debug.log');
 if (getenv('WP_INSTALLING')) define('WP_INSTALLING', true);

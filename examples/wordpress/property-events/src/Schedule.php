@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace PropertyEvents\WordPress;
 
-/** When runs begin: at the interval, and half a minute after a run that left work. */
+/** When runs begin: at the interval, half a minute after a run that left work, and when a webhook says that there is something new. */
 final class Schedule
 {
     private const HOOK = 'property_events_run';
@@ -21,8 +21,8 @@ final class Schedule
             $schedules[self::NAME] = ['interval' => $minutes * 60, 'display' => sprintf(_n('Property Events: every minute', 'Property Events: every %d minutes', $minutes, 'property-events'), $minutes)];
             return $schedules;
         });
-        add_action(self::HOOK, self::run(...));
-        add_action(self::NEXT_HOOK, self::run(...));
+        add_action(self::HOOK, static fn () => self::run());
+        add_action(self::NEXT_HOOK, static fn () => self::run(isWanted: true));
     }
 
     public static function begin(): void
@@ -44,7 +44,18 @@ final class Schedule
         }
     }
 
-    private static function run(): void
+    /** The answer to whoever asks for it does not wait for the run. */
+    public static function runNow(): void
+    {
+        self::runSoon();
+        // Where the host calls wp-cron.php itself, that is soon enough, and all that it allows.
+        if (!defined('DISABLE_WP_CRON') || !DISABLE_WP_CRON) {
+            spawn_cron();
+        }
+    }
+
+    /** @param bool $isWanted there may be something new since the run began that is under way */
+    private static function run(bool $isWanted = false): void
     {
         // WP-Cron may call both events in one process, which the host gives the time of one.
         if (self::$hasRun) {
@@ -53,7 +64,7 @@ final class Schedule
         }
         self::$hasRun = true;
         [$outcome] = Run::once();
-        if ($outcome === Run::MORE) {
+        if ($outcome === Run::MORE || ($outcome === Run::BUSY && $isWanted)) {
             self::runSoon(self::PAUSE_SECONDS);
         }
     }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace PropertyEvents\WordPress;
 
-/** What the administrator has set. `PROPERTY_EVENTS_URL` and `PROPERTY_EVENTS_KEY` in wp-config.php come first. */
+/** What the administrator has set. `PROPERTY_EVENTS_URL`, `PROPERTY_EVENTS_KEY` and `PROPERTY_EVENTS_WEBHOOK_SECRET` in wp-config.php come first. */
 final class Settings
 {
     public const OPTION = 'property_events_settings';
@@ -15,6 +15,8 @@ final class Settings
         public readonly string $key = '',
         public readonly string $postType = ListingType::NAME,
         public readonly int $intervalMinutes = 5,
+        /** One, or two with a blank between them while one replaces the other; '' for none. */
+        public readonly string $webhookSecret = '',
     ) {
     }
 
@@ -28,6 +30,7 @@ final class Settings
             defined('PROPERTY_EVENTS_KEY') ? (string) \PROPERTY_EVENTS_KEY : $text('key', ''),
             $text('post_type', ListingType::NAME),
             is_int($kept['interval_minutes'] ?? null) ? $kept['interval_minutes'] : 5,
+            defined('PROPERTY_EVENTS_WEBHOOK_SECRET') ? (string) \PROPERTY_EVENTS_WEBHOOK_SECRET : $text('webhook_secret', ''),
         );
     }
 
@@ -39,6 +42,7 @@ final class Settings
             'key' => defined('PROPERTY_EVENTS_KEY') ? '' : $this->key,
             'post_type' => $this->postType,
             'interval_minutes' => $this->intervalMinutes,
+            'webhook_secret' => defined('PROPERTY_EVENTS_WEBHOOK_SECRET') ? '' : $this->webhookSecret,
         ], false);
     }
 
@@ -47,8 +51,19 @@ final class Settings
         return $this->url !== '' && $this->key !== '';
     }
 
+    /** @return list<string> those that are none are left out, such as a misspelt one of wp-config.php */
+    public function webhookSecrets(): array
+    {
+        return array_values(array_filter(preg_split('/\s+/', $this->webhookSecret) ?: [], self::isSecret(...)));
+    }
+
+    private static function isSecret(string $text): bool
+    {
+        return preg_match('~^whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)\z~', $text) === 1;
+    }
+
     /**
-     * What was sent from the form, and what is wrong with it. An empty key means the one that is kept.
+     * What was sent from the form, and what is wrong with it. An empty key or secret means the one that is kept; "off" forgets the secret.
      *
      * @param array<string, mixed> $sent
      * @param list<string> $postTypes that may be chosen
@@ -61,14 +76,21 @@ final class Settings
         $url = defined('PROPERTY_EVENTS_URL') ? $kept->url : rtrim($text('url'), '/');
         $key = defined('PROPERTY_EVENTS_KEY') || $text('key') === '' ? $kept->key : $text('key');
         $interval = (int) $text('interval_minutes');
+        $secret = match (true) {
+            defined('PROPERTY_EVENTS_WEBHOOK_SECRET') || $text('webhook_secret') === '' => $kept->webhookSecret,
+            $text('webhook_secret') === 'off' => '',
+            default => $text('webhook_secret'),
+        };
         $faults = array_filter([
             self::addressFault($url),
             preg_match('/^[\x21-\x7e]{1,500}\z/', $key) === 1 ? null
                 : __('The key must be as it was given to you: not empty, no blanks, no line breaks.', 'property-events'),
             in_array($text('post_type'), $postTypes, true) ? null : __('Choose one of the kinds of posts in the list.', 'property-events'),
             in_array($interval, self::INTERVALS, true) ? null : __('Choose one of the intervals in the list.', 'property-events'),
+            $secret === '' || array_filter(preg_split('/\s+/', $secret) ?: [], static fn (string $one): bool => !self::isSecret($one)) === [] ? null
+                : __('The secret of webhooks must be as it was shown: whsec_ and what follows. Two have a blank between them.', 'property-events'),
         ]);
-        return [new self($url, $key, $text('post_type'), $interval), array_values($faults)];
+        return [new self($url, $key, $text('post_type'), $interval, $secret), array_values($faults)];
     }
 
     /** A key goes over TLS only, or does not leave the machine. */

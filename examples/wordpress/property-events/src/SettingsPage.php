@@ -262,7 +262,9 @@ final class SettingsPage
             $label = sprintf(_n('minute', '%d minutes', $minutes, 'property-events'), $minutes);
             printf('<option value="%d"%s>%s</option>', absint($minutes), selected($minutes, $settings->intervalMinutes, false), esc_html($label));
         }
-        echo '</select></td></tr></tbody></table>';
+        echo '</select></td></tr>';
+        self::showWebhookField($settings);
+        echo '</tbody></table>';
         submit_button(__('Save', 'property-events'));
         $archive = get_post_type_archive_link($settings->postType);
         if ($archive !== false) {
@@ -278,6 +280,23 @@ final class SettingsPage
             esc_html__('Show listings on any page with the shortcode %1$s, one category with %2$s.', 'property-events') . '</p>',
             '<code>[property_events_listings]</code>',
             '<code>[property_events_listings category="lettings"]</code>',
+        );
+    }
+
+    private static function showWebhookField(Settings $settings): void
+    {
+        $fixed = self::fixedBy('PROPERTY_EVENTS_WEBHOOK_SECRET');
+        printf(
+            '<tr><th scope="row"><label for="pe-secret">%s</label></th><td><input id="pe-secret" name="webhook_secret" type="password" class="regular-text code"
+            %s autocomplete="new-password" value="" aria-describedby="pe-secret-words"><p class="description" id="pe-secret-words">%s %s</p></td></tr>',
+            esc_html__('Secret of webhooks', 'property-events'),
+            $fixed === '' ? '' : 'readonly',
+            esc_html(match (true) {
+                $fixed !== '' => $fixed,
+                $settings->webhookSecret === '' => __('Changes are here within seconds if the service sends webhooks. Give the secret that it shows for this address:', 'property-events'),
+                default => __('A secret is kept and is not shown. Leave this empty to keep it, or write "off". Webhooks come to this address:', 'property-events'),
+            }),
+            '<code>' . esc_html(WebhookReceiver::address()) . '</code>',
         );
     }
 

@@ -10,13 +10,13 @@ final class InvalidWebhookException extends RuntimeException
 /**
  * A message that was signed by a sender who knows the secret, by the rules of Standard Webhooks. PHP 8.1 or later; this file alone.
  *
- *     $message = Webhook::verify(file_get_contents('php://input'), getallheaders(), getenv('WEBHOOK_SECRET'));
+ *     $message = PropertyWebhook::verify(file_get_contents('php://input'), getallheaders(), getenv('WEBHOOK_SECRET'));
  *     if ($message->type === 'property.event') { … $message->data['event'] … }
  *
  * A message comes at least once: compare the `sequenceNumber` of its event with what you have of the property, or take it only as the
  * sign to read the feed (receive-webhook.php).
  */
-final class Webhook
+final class PropertyWebhook
 {
     /** How many signatures are looked at: each costs an HMAC of the body. */
     private const SIGNATURES_AT_MOST = 10;
