@@ -50,6 +50,8 @@ import { timeToLiveContract } from './contract/time-to-live.ts'
 import { transferringContract } from './contract/transferring.ts'
 import { usageContract } from './contract/usage.ts'
 import { watchingContract } from './contract/watching.ts'
+import { webhookSendingContract } from './contract/webhook-sending.ts'
+import { webhooksContract } from './contract/webhooks.ts'
 import type { StoreFactory } from './support/stores.ts'
 
 export function storageContract(name: string, factory: StoreFactory): void {
@@ -105,5 +107,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     sentLogContract(factory)
     timeToLiveContract(factory)
     consoleSessionsContract(factory)
+    webhooksContract(factory)
+    webhookSendingContract(factory)
   })
 }
