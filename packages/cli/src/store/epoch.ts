@@ -7,7 +7,7 @@ import { readErasureList } from '@property-events/server'
 import type { FeedKey, StorageEngine } from '@property-events/server'
 import type { Command } from 'commander'
 import { addAction, flagFeed, flagNumber, flagText } from '../command-context.ts'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
@@ -34,6 +34,16 @@ export function addEpoch(program: Command, context: CommandContext): void {
   addAccept(epoch, context)
 }
 
+const startNote =
+  'Data erased after the backup was made is in the store again. Give the list that `serve --erasures` keeps with ' +
+  '--erasures, and it is erased once more. A store that has erasures, or a key that may erase (even a revoked one), ' +
+  'needs --erasures or --accept-lost-erasures.\n\n' +
+  'Consumers keep the highest number per property, so they would ignore events with numbers used before. Consumers of a ' +
+  'feed in which a new epoch starts read all of it again. `doctor` proposes a number if nodes have reported which ' +
+  'numbers they had sent.\n\n' +
+  'The first epoch in a copy of a store pauses its webhooks, so that it sends nothing to the receivers of the store it was ' +
+  'copied from. If that store is gone for good, give `--webhooks continue`.'
+
 function addStart(epoch: Command, context: CommandContext): void {
   const command = epoch
     .command('start')
@@ -42,15 +52,8 @@ function addStart(epoch: Command, context: CommandContext): void {
     .option('--tenant <tenant>', 'only in the feeds of this tenant, by id or name')
     .option('--feed <feed>', `only in this feed of the tenant: ${feedNames.join(' or ')}`)
     .option('--accept-lost-erasures', 'accept that what was erased since the backup is in the store again')
-  addNote(
-    command,
-    'Data erased after the backup was made is in the store again. Give the list that `serve --erasures` keeps with ' +
-      '--erasures, and it is erased once more. A store that has erasures, or a key that may erase (even a revoked one), ' +
-      'needs --erasures or --accept-lost-erasures.\n\n' +
-      'Consumers keep the highest number per property, so they would ignore events with numbers used before. Consumers of a ' +
-      'feed in which a new epoch starts read all of it again. `doctor` proposes a number if nodes have reported which ' +
-      'numbers they had sent.',
-  )
+    .option('--webhooks <what>', 'what a copy does with webhooks: paused, or continue')
+  addNote(command, startNote)
   addSettings(command, [...changeSettings, settings.erasures])
   addAction(command, context, async (invocation) => {
     const { output, settings: reader, flags } = invocation
@@ -65,6 +68,7 @@ function addStart(epoch: Command, context: CommandContext): void {
     if (feed !== undefined && tenantName === undefined) {
       reader.fault('--feed names one feed of a tenant: name the tenant with --tenant.')
     }
+    const webhooks = flagWebhooks(invocation)
     await withStore(reader, flags, async (store) => {
       const feeds = tenantName === undefined ? undefined : await feedsOf(store, tenantName, feed)
       const listed = listPath === undefined || isAccepted ? undefined : await readErasureList(listPath)
@@ -72,7 +76,7 @@ function addStart(epoch: Command, context: CommandContext): void {
         const sign = await erasureEvidence(store.storage, feeds)
         if (sign !== undefined) throw lostErasuresRefusal(sign, store.flags)
       }
-      await store.storage.startEpoch(continueAfter, store.actor, feeds)
+      await store.storage.startEpoch(continueAfter, store.actor, feeds, webhooks)
       if (isAccepted) await acceptLoss(store, feeds?.[0]?.tenantId)
       const replay = listed && (await replayList(store, listed, feeds))
       const readers = await readersOf(store.storage, feeds)
@@ -143,6 +147,17 @@ function addAccept(epoch: Command, context: CommandContext): void {
       return output.write('Nothing is missing. Publishing continues, and consumers read nothing again.\n')
     })
   })
+}
+
+/** What a copy does with webhooks. */
+function flagWebhooks({
+  flags,
+  settings: reader,
+}: Pick<Invocation, 'flags' | 'settings'>): 'paused' | 'continue' {
+  const given = flagText(flags, 'webhooks') ?? 'paused'
+  if (given === 'paused' || given === 'continue') return given
+  reader.fault(`--webhooks is paused or continue, and not ${plainText(given)}.`)
+  return 'paused'
 }
 
 async function feedsOf(

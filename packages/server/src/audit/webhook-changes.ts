@@ -63,6 +63,15 @@ function stateSet(tenant: string, target: string, state: EndpointState): Changes
   return [{ action: 'webhook.paused', tenant, target, detail: { reason: state.reason } }]
 }
 
+/** Endpoints of a copy. */
+export function webhooksCopied(
+  rows: readonly { readonly tenant: string; readonly endpoint_id: string }[],
+): Changes {
+  return rows.flatMap(({ tenant, endpoint_id: endpointId }) =>
+    stateSet(tenant, endpointId, { kind: 'paused', reason: 'copied', sinceMs: 0 }),
+  )
+}
+
 export function webhookDisabled(tenant: string, endpointId: string, reason: DisableReason): Changes {
   return [{ action: 'webhook.disabled', tenant, target: endpointId, detail: { reason } }]
 }

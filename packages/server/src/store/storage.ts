@@ -32,7 +32,7 @@ import type { HeldSnapshot, StoreObserver, StoreWork } from '../sql/store-observ
 import type { StoreRecord } from './store-records.ts'
 import type { TenantStore } from '../tenants/tenant.ts'
 import type { UsageStore } from '../usage/usage.ts'
-import type { WebhookStore } from '../webhooks/endpoint.ts'
+import type { CopiedWebhooks, WebhookStore } from '../webhooks/endpoint.ts'
 
 /** Recorded once, when a store is created. */
 export interface StoreSettings {
@@ -72,10 +72,15 @@ export interface StorageEngine extends AsyncDisposable, MaintenanceStore {
   /**
    * Begins a new epoch in every feed, or in the given ones (D13): the next number of each is greater than `continueAfter`, than every
    * number the store holds of it, and than every number that a node has reported as shown. Lifts `epochRequired` there. A new epoch in
-   * every feed, or the first one in a copy of a store, signs everybody out; in a copy it also ends maintenance, and the nodes of the first
-   * store are forgotten.
+   * every feed, or the first one in a copy of a store, signs everybody out; in a copy it also ends maintenance, the nodes of the first
+   * store are forgotten, and endpoints of webhooks are paused (`copied`) unless `webhooks` says `continue`.
    */
-  startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): Promise<void>
+  startEpoch(
+    continueAfter: number,
+    actor: Actor,
+    feeds?: readonly FeedKey[],
+    webhooks?: CopiedWebhooks,
+  ): Promise<void>
   /**
    * Lifts `epochRequired` without a new epoch, if an operator knows that this is the whole of the store that was served before, moved or
    * upgraded. `missing`: a node has shown numbers that are not here, and nothing is changed.

@@ -1,7 +1,7 @@
 /** The rows of endpoints, and the statements that other features share. */
 import type { FeedName } from '@property-events/protocol'
-import { among, feedNumbers, feedOfNumber, rowsFrom, statement, uuidOf } from '../sql/database.ts'
-import type { ColumnType, Query, Sql, StoredLogId, Transaction, Value } from '../sql/database.ts'
+import { among, feedNumbers, feedOfNumber, statement } from '../sql/database.ts'
+import type { Query, Sql, Transaction, Value } from '../sql/database.ts'
 import type {
   DisableReason,
   EndpointRecord,
@@ -11,7 +11,6 @@ import type {
   PauseReason,
   SealedSecret,
 } from './endpoint.ts'
-import type { WaitingSubject } from './waiting-rows.ts'
 
 /** What makes an endpoint that somebody sends free for whoever claims it; the former sender changes nothing any more (W5). */
 export const freed = 'lease_no = lease_no + 1, lease_node = NULL'
@@ -112,6 +111,13 @@ const keyLeaves = statement(
   `UPDATE webhook SET key_id = $2, ${freed} WHERE key_id = $1`,
 )
 
+/** Of a copy of a store, which would send to the receivers of the first one (D13). */
+export const pauseCopied = statement<{ readonly tenant: string; readonly endpoint_id: string }>(
+  'webhook-pause-copied',
+  `UPDATE webhook SET state = 'paused', reason = 'copied', since_ms = $1, ${freed} WHERE state = 'enabled'
+    RETURNING tenant, endpoint_id`,
+)
+
 const secretsOf = statement<SecretRow & EndpointNumber>(
   'webhook-secrets-of',
   (dialect) => `SELECT * FROM webhook_secret WHERE endpoint_no ${among('$1', 'integer')(dialect)}
@@ -123,31 +129,7 @@ const insertSecretRow = statement(
     VALUES ($1, $2, $3, $4, $5, $6)`,
 )
 
-const waitingColumns = {
-  endpoint_no: 'bigint',
-  subject: 'logId',
-  sequence: 'bigint',
-  tries: 'integer',
-  next_try_ms: 'bigint',
-} as const satisfies Readonly<Record<string, ColumnType>>
-const waitingNames = Object.keys(waitingColumns).join(', ')
-/** SQLite needs the WHERE, or takes ON CONFLICT for a part of a join. */
-export const putWaiting = statement(
-  'webhook-put-waiting',
-  (dialect) => `INSERT INTO webhook_waiting (${waitingNames})
-    SELECT ${waitingNames} FROM ${rowsFrom('$1', waitingColumns)(dialect)} WHERE true
-    ON CONFLICT (endpoint_no, subject) DO UPDATE SET
-      sequence = excluded.sequence, tries = excluded.tries, next_try_ms = excluded.next_try_ms`,
-)
-
 export type EndpointNumber = Pick<EndpointRow, 'endpoint_no'>
-
-export interface WaitingRow extends EndpointNumber {
-  readonly subject: StoredLogId
-  readonly sequence: number
-  readonly tries: number
-  readonly next_try_ms: number
-}
 
 interface SecretRow {
   readonly secret_id: string
@@ -204,16 +186,6 @@ export async function lockedEndpoint(
 export function secretOf(row: SecretRow): SealedSecret {
   const { secret_id: secretId, pepper_id: pepperId, created_ms: createdMs, ends_ms: endsMs } = row
   return { secretId, sealed: new Uint8Array(row.sealed), pepperId, createdMs, endsMs: endsMs ?? undefined }
-}
-
-export function waitingOf(row: WaitingRow): WaitingSubject {
-  const { subject, sequence: sequenceNumber, tries, next_try_ms: nextTryMs } = row
-  return { subjectId: uuidOf(subject), sequenceNumber, tries, nextTryMs }
-}
-
-export function waitingRow(endpointNo: number, one: WaitingSubject) {
-  const { subjectId: subject, sequenceNumber: sequence, tries, nextTryMs } = one
-  return { endpoint_no: endpointNo, subject, sequence, tries, next_try_ms: Math.round(nextTryMs) }
 }
 
 function columnsOf(endpoint: EndpointRecord): EndpointColumns & StateColumns {

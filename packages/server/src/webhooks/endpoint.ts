@@ -51,6 +51,9 @@ export interface EndpointRights {
 
 /** `copied`: the store or the tenant is a copy, whose receivers are real. `operator`: only an operator lifts it. */
 export type PauseReason = 'asked' | 'copied' | 'operator'
+/** What a copy of a store does with the endpoints that it has (D13). */
+export type CopiedWebhooks = 'paused' | 'continue'
+
 /** `gone`: answered with 410. `failing`: for 5 days. */
 export type DisableReason = 'key_revoked' | 'failing' | 'gone'
 

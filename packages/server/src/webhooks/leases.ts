@@ -6,8 +6,10 @@
 import { among, defineWrite, noteLockWaitMs, removal, statement } from '../sql/database.ts'
 import type { StoreAccess, Transaction } from '../sql/database.ts'
 import type { Lease, Renewal, WebhookStore } from './endpoint.ts'
-import { endpointsOf, freed, recordsOf, waitingOf } from './endpoint-rows.ts'
-import type { EndpointNumber, WaitingRow } from './endpoint-rows.ts'
+import { endpointsOf, freed, recordsOf } from './endpoint-rows.ts'
+import type { EndpointNumber } from './endpoint-rows.ts'
+import { waitingOf } from './waiting-store.ts'
+import type { WaitingRow } from './waiting-store.ts'
 
 const announce = statement(
   'webhook-sender-announce',

@@ -4,8 +4,9 @@ import { defineWrite, removal, rowsFrom, statement } from '../sql/database.ts'
 import type { ColumnType, StoreAccess, Transaction } from '../sql/database.ts'
 import type { Delivery, ProgressWrite, WebhookStore } from './endpoint.ts'
 import { deliveriesKept, deliveriesKeptMs, noticesKeptMs } from './endpoint.ts'
-import { freed, putWaiting, waitingRow } from './endpoint-rows.ts'
+import { freed } from './endpoint-rows.ts'
 import type { EndpointNumber } from './endpoint-rows.ts'
+import { putWaiting, waitingRow } from './waiting-store.ts'
 import type { ViewEvent } from './waiting-rows.ts'
 
 interface LeasedRow extends EndpointNumber {

@@ -1,12 +1,36 @@
 /** What waits and what was given up, in a database, and how it is sent again. */
 import { webhookResent } from '../audit/webhook-changes.ts'
 import type { Actor } from '../audit/actor.ts'
-import { defineWrite, statement, uuidOf } from '../sql/database.ts'
-import type { StoreAccess, StoredLogId } from '../sql/database.ts'
+import { defineWrite, rowsFrom, statement, uuidOf } from '../sql/database.ts'
+import type { ColumnType, StoreAccess, StoredLogId } from '../sql/database.ts'
 import type { ResendOutcome, WebhookStore } from './endpoint.ts'
-import { freed, lockedEndpoint, ofEndpoint, putWaiting, waitingOf, waitingRow } from './endpoint-rows.ts'
-import type { WaitingRow } from './endpoint-rows.ts'
-import type { ViewEvent } from './waiting-rows.ts'
+import { freed, lockedEndpoint, ofEndpoint } from './endpoint-rows.ts'
+import type { EndpointNumber } from './endpoint-rows.ts'
+import type { ViewEvent, WaitingSubject } from './waiting-rows.ts'
+
+const waitingColumns = {
+  endpoint_no: 'bigint',
+  subject: 'logId',
+  sequence: 'bigint',
+  tries: 'integer',
+  next_try_ms: 'bigint',
+} as const satisfies Readonly<Record<string, ColumnType>>
+const waitingNames = Object.keys(waitingColumns).join(', ')
+/** SQLite needs the WHERE, or takes ON CONFLICT for a part of a join. */
+export const putWaiting = statement(
+  'webhook-put-waiting',
+  (dialect) => `INSERT INTO webhook_waiting (${waitingNames})
+    SELECT ${waitingNames} FROM ${rowsFrom('$1', waitingColumns)(dialect)} WHERE true
+    ON CONFLICT (endpoint_no, subject) DO UPDATE SET
+      sequence = excluded.sequence, tries = excluded.tries, next_try_ms = excluded.next_try_ms`,
+)
+
+export interface WaitingRow extends EndpointNumber {
+  readonly subject: StoredLogId
+  readonly sequence: number
+  readonly tries: number
+  readonly next_try_ms: number
+}
 
 const waiting = statement<WaitingRow>(
   'webhook-waiting',
@@ -79,4 +103,14 @@ export function waitingStore({
     },
     resend: (endpointId, events, actor) => write(resend, endpointId, events, actor),
   }
+}
+
+export function waitingOf(row: WaitingRow): WaitingSubject {
+  const { subject, sequence: sequenceNumber, tries, next_try_ms: nextTryMs } = row
+  return { subjectId: uuidOf(subject), sequenceNumber, tries, nextTryMs }
+}
+
+export function waitingRow(endpointNo: number, one: WaitingSubject) {
+  const { subjectId: subject, sequenceNumber: sequence, tries, nextTryMs } = one
+  return { endpoint_no: endpointNo, subject, sequence, tries, next_try_ms: Math.round(nextTryMs) }
 }

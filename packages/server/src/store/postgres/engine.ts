@@ -101,8 +101,8 @@ function engineOver(
     }),
     branchViews: guardedPart(databaseBranchViews(database, given), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedQueues, guarded, isClosed }),
-    startEpoch: (continueAfter, actor, feeds) =>
-      guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),
+    startEpoch: (continueAfter, actor, feeds, webhooks) =>
+      guarded(() => startEpoch(database, note, continueAfter, actor, feeds, webhooks)),
     acceptHistory: (actor) => guarded(() => acceptHistory(database, note, actor)),
     waitingFeeds: () => guarded(() => waitingFeeds(database, history)),
     onLoss: (listener) => history.onLoss(listener),

@@ -13,6 +13,9 @@ import type { Database } from '../../sql/postgres/connection.ts'
 import type { Session, Statement } from '../../sql/postgres/session.ts'
 import { feedNumbers } from '../../sql/database.ts'
 import type { EpochNeed, WaitingFeed } from '../../events/epochs.ts'
+import { webhooksCopied } from '../../audit/webhook-changes.ts'
+import type { CopiedWebhooks } from '../../webhooks/endpoint.ts'
+import { pauseCopied } from '../../webhooks/endpoint-rows.ts'
 import type { Witness } from '../../events/postgres/witness.ts'
 
 /** Waits for commits under way and lets no new one begin; reads continue. */
@@ -91,11 +94,12 @@ export function startEpoch(
   continueAfter: number,
   actor: Actor,
   feeds: readonly FeedKey[] | undefined,
+  webhooks: CopiedWebhooks = 'paused',
 ): Promise<void> {
   return database.transaction(async (session) => {
     await session.query(lock, [])
     await session.query(raiseFloor, [])
-    await leavePlace(session, note, actor, feeds === undefined)
+    await leavePlace(session, note, actor, feeds === undefined, webhooks)
     if (feeds === undefined) await startEverywhere(session, continueAfter)
     const begun = feeds && (await startIn(session, continueAfter, feeds))
     await note(session, epochStarted(continueAfter, begun), actor)
@@ -108,12 +112,17 @@ async function leavePlace(
   note: NoteChanges,
   actor: Actor,
   isEverywhere: boolean,
+  webhooks: CopiedWebhooks,
 ): Promise<void> {
   const isCopy = (await session.query(findCopy, [])).length > 0
   if (!isCopy && !isEverywhere) return
   for (const text of removeSiteRows(isCopy)) await session.query({ name: `epoch: ${text}`, text }, [])
   const ended = isCopy ? await sqlOn(session).rows(endMaintenance()) : []
   if (ended.length > 0) await note(session, maintenanceSet(undefined), actor)
+  if (!isCopy || webhooks === 'continue') return
+  const sql = sqlOn(session)
+  const paused = await sql.rows(pauseCopied(await sql.nowMs()))
+  if (paused.length > 0) await note(session, webhooksCopied(paused), actor)
 }
 
 async function startEverywhere(session: Session, continueAfter: number): Promise<void> {

@@ -108,8 +108,8 @@ function engineOver(parts: EngineParts): StorageEngine {
     ),
     branchViews: guardedPart(fileBranchViews(db, clock, writer), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
-    startEpoch: (continueAfter, actor, feeds) =>
-      guarded(() => writer.startEpoch(continueAfter, actor, feeds)),
+    startEpoch: (continueAfter, actor, feeds, webhooks) =>
+      guarded(() => writer.startEpoch(continueAfter, actor, feeds, webhooks)),
     acceptHistory: (actor) => guarded(() => writer.acceptHistory(actor)),
     waitingFeeds: () => guarded(() => epochs.waitingFeeds()),
     // A process that holds the file cannot lose any of it.

@@ -12,6 +12,9 @@ import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { feedReader, headReader, feedToPublishReader } from '../../events/sqlite/feed-row.ts'
 import { metaOf } from './meta.ts'
+import { webhooksCopied } from '../../audit/webhook-changes.ts'
+import type { CopiedWebhooks } from '../../webhooks/endpoint.ts'
+import { pauseCopied } from '../../webhooks/endpoint-rows.ts'
 import type { EpochNeed, WaitingFeed } from '../../events/epochs.ts'
 
 /**
@@ -23,10 +26,11 @@ export function startEpoch(
   note: NoteChanges,
   continueAfter: number,
   actor: Actor,
-  keys?: readonly FeedKey[],
+  keys: readonly FeedKey[] | undefined,
+  webhooks: CopiedWebhooks = 'paused',
 ): void {
   const begin = db.transaction(() => {
-    leavePlace(db, note, actor, keys === undefined)
+    leavePlace(db, note, actor, keys === undefined, webhooks)
     if (keys === undefined) startEverywhere(db, continueAfter)
     const begun = keys && startIn(db, continueAfter, keys)
     note(epochStarted(continueAfter, begun), actor)
@@ -34,12 +38,21 @@ export function startEpoch(
   begin.immediate()
 }
 
-function leavePlace(db: Connection, note: NoteChanges, actor: Actor, isEverywhere: boolean): void {
+function leavePlace(
+  db: Connection,
+  note: NoteChanges,
+  actor: Actor,
+  isEverywhere: boolean,
+  webhooks: CopiedWebhooks,
+): void {
   const isCopy = metaOf(db).get('needs_epoch') === '1'
   if (!isCopy && !isEverywhere) return
   for (const text of removeSiteRows(isCopy)) db.prepare(text).run()
-  const ended = isCopy ? statementRunner(db)(endMaintenance()) : []
+  const run = statementRunner(db)
+  const ended = isCopy ? run(endMaintenance()) : []
   if (ended.length > 0) note(maintenanceSet(undefined), actor)
+  const paused = isCopy && webhooks === 'paused' ? run(pauseCopied(Date.now())) : []
+  if (paused.length > 0) note(webhooksCopied(paused), actor)
 }
 
 const beginSql = 'UPDATE feed SET epoch = ?, offset = ? - last_position, needs_epoch = 0 WHERE feed_no = ?'

@@ -92,6 +92,15 @@ export async function stored({ webhooks }: StorageEngine, endpointId: string): P
   return record
 }
 
+/** What was given up, without when. */
+export async function givenUpOf(
+  { webhooks }: StorageEngine,
+  endpointId: string,
+): Promise<readonly ViewEvent[]> {
+  const rows = await webhooks.givenUp(endpointId, 0, 100)
+  return rows.map(({ subjectId, sequenceNumber }) => ({ subjectId, sequenceNumber }))
+}
+
 /** The lease of an endpoint that nobody has. */
 export async function leaseOf(
   { webhooks }: StorageEngine,

@@ -11,6 +11,7 @@ import type { AppendWrites, PreviewWrites } from '../../../events/sqlite/append/
 import type { TimeWrites } from '../../../events/sqlite/read/locate.ts'
 import type { RestrictionWrites } from '../reduce/restriction-writes.ts'
 import type { RetentionWrites } from '../reduce/retention.ts'
+import type { CopiedWebhooks } from '../../../webhooks/endpoint.ts'
 
 export interface WriterVerbs
   extends
@@ -23,7 +24,7 @@ export interface WriterVerbs
     RetentionWrites {
   /** Runs a write of a feature. */
   write(name: string, args: readonly unknown[]): Promise<Written<unknown>>
-  startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void
+  startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[], webhooks?: CopiedWebhooks): void
   acceptHistory(actor: Actor): 'accepted'
   importRecords(records: readonly StoreRecord[], actor: Actor): void
   forgetSkippedIds(): number

@@ -111,8 +111,8 @@ function verbsOf(options: WriterOptions): WriterVerbs {
       return writeOutcomes(outcomes)
     },
     preview: (batch) => appending.preview(batch),
-    startEpoch(continueAfter, actor, feeds) {
-      startEpoch(db, note, continueAfter, actor, feeds)
+    startEpoch(continueAfter, actor, feeds, webhooks) {
+      startEpoch(db, note, continueAfter, actor, feeds, webhooks)
       changes.raise(undefined)
     },
     acceptHistory: (actor) => acceptHistory(db, note, actor),
