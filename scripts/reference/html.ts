@@ -50,8 +50,7 @@ export interface Row {
 export function rows(list: readonly Row[]): string {
   const html = list.map(({ anchor, name, kind, text, attributes = '' }) => {
     const id = anchor === undefined ? '' : ` id="${escapeHtml(anchor)}"`
-    const shown = anchor === undefined ? name : link(escapeHtml(anchor), name)
-    return `<div${id}${attributes}><dt>${shown} <small>${kind}</small></dt><dd>${text}</dd></div>`
+    return `<div${id}${attributes}><dt>${name} <small>${kind}</small></dt><dd>${text}</dd></div>`
   })
   return `<dl>\n${html.join('\n')}\n</dl>`
 }

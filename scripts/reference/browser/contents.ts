@@ -59,3 +59,12 @@ const observer = new IntersectionObserver(
   { rootMargin: '-64px 0px -70% 0px' },
 )
 for (const section of sections) observer.observe(section)
+
+/** Links of parameters, fields and codes to themselves. Written into the page, they would be 8 kB of it, compressed. */
+for (const { firstElementChild: name, parentElement } of document.querySelectorAll('div[id] > dt')) {
+  if (name?.tagName !== 'CODE' || parentElement === null) continue
+  const link = document.createElement('a')
+  link.href = `#${parentElement.id}`
+  name.replaceWith(link)
+  link.append(name)
+}

@@ -15,7 +15,7 @@ import type {
 export type AdminNeed = AdminScope | 'anyKey'
 
 /** `anyFeed`: any scope to read or publish. */
-type AnyScope = 'anyRead' | 'anyPublish' | 'anyFeed' | 'anyErase'
+type AnyScope = 'anyRead' | 'anyPublish' | 'anyFeed' | 'anyErase' | 'anyWebhooks'
 
 /** How the names of such scopes end, and which they are, in words. */
 export const anyScopes: Readonly<Record<AnyScope, readonly [RegExp, string]>> = {
@@ -23,6 +23,7 @@ export const anyScopes: Readonly<Record<AnyScope, readonly [RegExp, string]>> = 
   anyPublish: [/:publish$/, 'the scope property:publish or contact:publish'],
   anyFeed: [/:(?:read|publish)$/, 'a scope that reads or publishes, such as property:read'],
   anyErase: [/:erase$/, 'the scope property:erase or contact:erase'],
+  anyWebhooks: [/:webhooks$/, 'the scope property:webhooks or contact:webhooks'],
 }
 
 export function isAnyScope(scope: AccessNeed['scope']): scope is AnyScope {

@@ -28,7 +28,7 @@ export interface RouteWords {
 interface KeyedRoute extends RouteWords, Pick<Operation, 'method' | 'path' | 'prepare'> {
   readonly scope: AccessNeed['scope']
   readonly orScope?: Scope
-  readonly tag: 'Copying' | 'Erasing' | 'Publishing'
+  readonly tag: 'Copying' | 'Erasing' | 'Publishing' | 'Webhooks'
   readonly query?: ParameterSchemas
   readonly params?: PathSchemas
 }

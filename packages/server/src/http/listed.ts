@@ -204,7 +204,7 @@ export const positionCursor: RowCursor<number> = {
 
 const defaultLimit = 50
 const maxLimit = 200
-const limitSchema: ParameterSchema = {
+export const limitSchema: ParameterSchema = {
   type: 'integer',
   minimum: 1,
   maximum: maxLimit,
@@ -244,7 +244,8 @@ export function listBy<Cursor>({ form, parse, format }: RowCursor<Cursor>) {
   } as const
 }
 
-function readLimit(values: ReadonlyMap<string, string>, errors: ProblemError[]): number {
+/** Alone, for a list that is not continued with `after`. */
+export function readLimit(values: ReadonlyMap<string, string>, errors: ProblemError[]): number {
   const text = values.get('limit')
   if (text === undefined) return defaultLimit
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= maxLimit) return Number(text)

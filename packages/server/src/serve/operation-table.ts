@@ -60,6 +60,7 @@ import { readRate } from '../reading/routes/event-rate.ts'
 import { readSelf } from '../keys/routes/self.ts'
 import { readTenantFacts } from '../tenants/routes/tenant-facts.ts'
 import { readUsage } from '../usage/routes.ts'
+import { adminWebhookOperations, webhookOperations } from '../webhooks/routes/index.ts'
 import { changeTenant, createTenant, getTenant, listTenants } from '../tenants/routes/tenants.ts'
 
 export function operationTable(context: Composed, options: TableOptions = {}): readonly Operation[] {
@@ -91,6 +92,7 @@ export function operationTable(context: Composed, options: TableOptions = {}): r
     putResults(context),
     propertyConsumers(context),
     propertyTerms(context),
+    ...webhookOperations(context),
     erase(context),
     listErasures(context),
     getErasure(context),
@@ -160,6 +162,7 @@ function adminOperations(context: Composed): readonly Operation[] {
     expectPublisher(context),
     expectConsumer(context),
     ...tenantErasures(context),
+    ...adminWebhookOperations(context),
     listKeys(context),
     createKey(context),
     getKey(context),

@@ -15,8 +15,9 @@ import type {
 /** What makes an endpoint that somebody sends free for whoever claims it; the former sender changes nothing any more (W5). */
 export const freed = 'lease_no = lease_no + 1, lease_node = NULL'
 
-const identity = ['endpoint_id', 'tenant', 'feed', 'key_id', 'rights', 'created_ms', 'events'] as const
+const identity = ['endpoint_id', 'tenant', 'feed', 'rights', 'created_ms', 'events'] as const
 const changeable = [
+  'key_id',
   'url',
   'label',
   'view',
@@ -35,7 +36,6 @@ const changeable = [
   'failing_since_ms',
 ] as const
 const columns = [...identity, ...changeable]
-
 interface EndpointColumns {
   readonly endpoint_id: string
   readonly tenant: string

@@ -160,11 +160,12 @@ const change = defineWrite(
 /** One that is enabled begins as one that works. */
 export function changedEndpoint(
   before: EndpointRecord,
-  { settings, state, cursor }: EndpointChange,
+  { settings, state, cursor, keyId = before.keyId }: EndpointChange,
 ): EndpointRecord {
   const isEnabled = state?.kind === 'enabled' && before.state.kind !== 'enabled'
   return {
     ...before,
+    keyId,
     settings: { ...before.settings, ...settings },
     state: state ?? before.state,
     progress: {

@@ -86,6 +86,7 @@ onEngines('isolation of administration', {}, (service) => {
       listProperties: '/properties?search=ely',
       adminListPublications: '/publications',
       readTenantDuties: '/duties',
+      listTenantWebhooks: '/webhooks',
     }
     const inspect = Object.entries(reads).map(([operationId, path]): Door => {
       const of = (tenantId: string): string => `/tenants/${tenantId}${path}`
@@ -123,6 +124,14 @@ onEngines('isolation of administration', {}, (service) => {
         path: (id) => `/tenants/${id}/erasures?dryRun=true`,
         body: {},
         opens: 400,
+      },
+      {
+        operationId: 'pauseTenantWebhook',
+        need: 'admin:manage',
+        method: 'POST',
+        path: (id) => `/tenants/${id}/webhooks/${randomUUID()}/pause`,
+        body: { paused: true },
+        opens: 404,
       },
       {
         operationId: 'listKeys',

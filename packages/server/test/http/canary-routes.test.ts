@@ -11,6 +11,7 @@ import { openDeletion } from '../support/open-deletion.ts'
 import { restrictContact } from '../support/restrictions.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
+import { makeWebhook, webhookKey } from '../support/webhooks.ts'
 
 const operations = operationsOf(committedDocument()).filter(({ method }) => method !== 'HEAD')
 
@@ -96,9 +97,12 @@ describe('every route of the document', () => {
     await publish(service(), [{ payload: contact({ contact_ref: contactRef }) }], { feed: 'contact' })
     const { id: restrictionId } = await restrictContact(service(), contactRef)
     const [first] = await eraseAll(service(), [{ feed: 'contact', subjectId: await spareContact(service()) }])
+    const postingKey = await webhookKey(service())
+    const webhook = await makeWebhook(service(), postingKey, { label: 'Gwefan Caerdydd – £' })
     const values = {
       tenantId,
       keyId,
+      webhookId: webhook.id,
       restrictionId,
       deletionId: await openDeletion(service().storage),
       actor: 'cli:nobody',
@@ -124,7 +128,7 @@ describe('every route of the document', () => {
       const said = await call(service(), path, { method: 'POST', key: readKey, headers, body })
       assert.equal(said.status, 200, said.text)
     }
-    const keys = [readKey, publishKey, eraseKey, operator]
+    const keys = [readKey, publishKey, eraseKey, postingKey, operator]
     const earlier = await readEvery(service(), { keys, subjects })
     const all = operations.filter(({ method }) => method === 'GET').map(({ path }) => path)
     const [reads, streams] = [all.filter((path) => !isStream(path)), all.filter(isStream)]
@@ -163,6 +167,7 @@ describe('every route of the document', () => {
       restrictionId: eventId,
       erasureId: eventId,
       holdId: eventId,
+      webhookId: eventId,
       agentRef: subjectId,
       name: 'website',
       deletionId: eventId,
@@ -183,7 +188,7 @@ describe('every route of the document', () => {
     const { tenant, logLines } = service()
     const { text: operator, keyId } = await service().issue({ operator: true, adminScopes })
     const id = crypto.randomUUID()
-    const ids = { keyId, contactRef: id, holdId: id, restrictionId: id, deletionId: id }
+    const ids = { keyId, contactRef: id, holdId: id, restrictionId: id, deletionId: id, webhookId: id }
     const values = {
       tenantId: tenant.tenantId,
       ...ids,

@@ -10,6 +10,7 @@ import { call, pageOf, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
+import { makeWebhook, webhookKey } from '../support/webhooks.ts'
 
 interface Door {
   readonly name: string
@@ -23,19 +24,27 @@ interface Door {
 }
 
 /** All subsets: what a key may hold. */
-const scopeSets: readonly (readonly Scope[])[] = Array.from({ length: 2 ** scopes.length }, (_, bits) =>
-  scopes.filter((_, index) => (bits >> index) & 1),
-)
+function subsetsOf(held: readonly Scope[]): readonly (readonly Scope[])[] {
+  return Array.from({ length: 2 ** held.length }, (_, bits) => held.filter((_, index) => (bits >> index) & 1))
+}
+
+const isPosting = (scope: Scope): boolean => scope.endsWith(':webhooks')
+/** Without those to have events posted, which are tried with those that they need beside them. */
+const scopeSets = subsetsOf(scopes.filter((scope) => !isPosting(scope)))
+const postingSets = subsetsOf(scopes.filter((scope) => /:(?:read|webhooks)$/.test(scope)))
 
 onEngines('isolation', {}, (service) => {
   const ids = { own: new Map<FeedName, string>(), foreign: new Map<FeedName, string>() }
   /** Of the own events: what a property or contact is read by. */
   const subjects = new Map<FeedName, string>()
+  const webhooks = new Map<FeedName, string>()
   const payloadOf = (feed: FeedName) => (feed === 'property' ? property() : contact())
 
   before(async () => {
     const { tenant, otherTenant } = service()
+    const postingKey = await webhookKey(service())
     for (const feed of feedNames) {
+      webhooks.set(feed, (await makeWebhook(service(), postingKey, { feed })).id)
       for (const [owner, map] of [
         [tenant, ids.own],
         [otherTenant, ids.foreign],
@@ -53,6 +62,7 @@ onEngines('isolation', {}, (service) => {
 
   const doors = (feed: FeedName): readonly Door[] => {
     const { eventsPath, publishPath, subjectsPath, readScope, publishScope, eraseScope } = feeds[feed]
+    const { webhooksScope } = feeds[feed]
     const ownReads = [
       publishPath,
       `${publishPath}/snapshot`,
@@ -134,6 +144,16 @@ onEngines('isolation', {}, (service) => {
             }),
           }),
       },
+      {
+        name: `a webhook of ${feed}`,
+        scope: webhooksScope,
+        refusedWith: 404,
+        open: async (key) => {
+          const answer = await call(service(), `/v1/webhooks/${webhooks.get(feed)}`, { key })
+          // Without any such scope it is not looked for.
+          return answer.status === 403 ? { ...answer, status: 404 } : answer
+        },
+      },
       // Of contacts alone, whichever feed's turn it is.
       {
         name: `expiring contacts (${feed})`,
@@ -173,7 +193,8 @@ onEngines('isolation', {}, (service) => {
 
   it('opens each door to exactly the keys that hold its scope (P10, D7, D11)', async () => {
     let tried = 0
-    for (const held of scopeSets.filter((set) => set.length > 0)) {
+    const sets = [...scopeSets, ...postingSets.filter((set) => set.some(isPosting))]
+    for (const held of sets.filter((set) => set.length > 0)) {
       const { text } = await service().issue({
         grants: [{ tenantId: service().tenant.tenantId, scopes: held }],
       })
@@ -189,7 +210,7 @@ onEngines('isolation', {}, (service) => {
         tried += 1
       }
     }
-    assert.equal(tried, 63 * 36)
+    assert.equal(tried, (63 + 12) * 38)
   })
 
   it('shows a key nothing of other tenants, whatever its scopes (P10)', async () => {

@@ -16,6 +16,7 @@ import { sharedDatabases } from '../postgres/test-databases.ts'
 import { call } from '../support/http-client.ts'
 import { committedDocument, operationsOf } from '../support/openapi-document.ts'
 import { property } from '../support/property.ts'
+import { makeWebhook } from '../support/webhooks.ts'
 
 /** Read whole because they are short: deletions under way, nodes; and the values that a query is given. */
 const shortTables = /^SCAN (?:tenant_deletion USING INDEX tenant_deletion_open|node|keys_version|json_each)\b/
@@ -34,6 +35,7 @@ async function quietService(storage: StorageEngine) {
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const unhurried = { perSecond: 1e6, burst: 1e6 }
   const service = await prepareService({
+    webhooks: 'off',
     storage,
     peppers: [pepper],
     log: createLogger({ level: 'silent' }),
@@ -61,10 +63,12 @@ async function lists(service: Awaited<ReturnType<typeof quietService>>): Promise
     body: JSON.stringify({ payload }),
   })
   assert.equal(published.status, 201, published.text)
+  const webhook = await makeWebhook(service, own)
   const filled = (path: string): string =>
     path
       .replace('{tenantId}', tenantA)
       .replace('{feed}', 'property')
+      .replace('{webhookId}', webhook.id)
       .replaceAll(/\{\w+\}/g, subject)
   return operationsOf(committedDocument()).flatMap(({ method, path, parameters = [] }) => {
     const names = parameters.map(({ name }) => name)
@@ -93,6 +97,9 @@ function laterPages(path: string): readonly string[] {
   if (/(?:erasures|holds|restrictions|deletions)$/.test(path)) return [`after=${randomUUID()}`]
   // Their places are made by the service.
   if (/(?:publications|faults|find)$/.test(path)) return []
+  if (path.endsWith('/webhooks')) return [`after=${randomUUID()}`]
+  if (path.endsWith('/deliveries')) return ['before=9', 'outcome=refused', `subject=${randomUUID()}`]
+  if (path.endsWith('/waiting')) return ['after=1']
   if (path.endsWith('/duties')) return ['after=sales.1']
   return path.startsWith('/v1/admin') || /events|history|reduced|heads/.test(path) ? ['after=1'] : []
 }

@@ -46,6 +46,8 @@ export interface TestServiceOptions {
   readonly pictures?: ServiceOptions['pictures']
   readonly testKeys?: boolean
   readonly corsOrigins?: readonly string[]
+  /** To whom it sends webhooks; to nobody if left out. */
+  readonly webhooks?: ServiceOptions['webhooks']
   readonly console?: ServiceOptions['console']
   /** A few seconds if left out. */
   readonly deletionSettleMs?: number
@@ -130,6 +132,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     pictures: options.pictures,
     testKeys: options.testKeys ?? false,
     corsOrigins: options.corsOrigins ?? [],
+    webhooks: options.webhooks ?? 'off',
     console: options.console,
     erasureList: options.erasureList,
     exportTenant: options.exportTenant,

@@ -60,6 +60,10 @@ export function openApiText(
           'Erasures, which take payloads out of a feed for good, and their receipts; holds, which prevent them; restrictions, which keep a contact and hide it.',
       },
       {
+        name: 'Webhooks',
+        description: 'Addresses to which the events of a feed are posted, and what became of each try.',
+      },
+      {
         name: 'Administration',
         description:
           'Tenants, keys, the audit, and a look at feeds: for operator keys, and for keys with `tenant:inspect` or `tenant:manage` within their tenant.',
