@@ -22,6 +22,8 @@ const sharedByViews: readonly string[] = [
   'parts/view-link.tsx',
   'parts/table.tsx',
   'service/operations/keys.ts',
+  'list/jumps.ts',
+  'parts/number-tiles.tsx',
   'service/operations/records.ts',
   'service/use-answer.ts',
   'views/sign-in/action-failure.tsx',
@@ -106,22 +108,43 @@ async function buildParts(): Promise<Parts> {
     plugins: [leavesOut(atStart)],
   })
   const uses = new Map<string, readonly string[]>()
-  const texts = parts.outputFiles.map(({ path, text }) => {
-    const asked = [...text.matchAll(fromStart)].map(([, names = '', module = '']) => ({ names, module }))
-    for (const { names, module } of asked) {
+  const texts: (readonly [name: string, text: string])[] = []
+  for (const { path, text } of parts.outputFiles) {
+    for (const [, names = '', module = ''] of text.matchAll(fromStart)) {
       const imported = names.split(',').map((one) => one.replace(/ as .*/, ''))
       uses.set(module, [...new Set([...(uses.get(module) ?? []), ...imported])].sort())
     }
-    const all = asked.map(({ names }) => names).join(',')
-    return [
-      relative(folder, path),
-      `import{${all}}from"./console.js";${text.replaceAll(fromStart, '')}`,
-    ] as const
-  })
+    texts.push([relative(folder, path), await namedOnce(text)])
+  }
   const names = Object.entries(parts.metafile.outputs).flatMap(([path, { entryPoint }]) =>
     entryPoint === undefined ? [] : [[join(root, entryPoint), `./${basename(path)}`] as const],
   )
   return { texts, names: new Map(names), uses, inputs: parts.metafile.inputs }
+}
+
+/** The text of a part, in which each name of the start is imported once: esbuild gives it another name in every module. */
+async function namedOnce(text: string): Promise<string> {
+  const names = [...text.matchAll(fromStart)].flatMap(([, some = '']) => some.split(','))
+  const imported = new Set(names.map((one) => one.replace(/ as .*/, '')))
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: [],
+    stdin: { contents: text.replaceAll(fromStart, 'import{$1}from"at-start";'), loader: 'js' },
+    outfile: join(folder, 'part.js'),
+    plugins: [
+      {
+        name: 'imports each name once',
+        setup(building) {
+          building.onResolve({ filter: /^at-start$/ }, ({ path }) => ({ path, namespace: path }))
+          building.onResolve({ filter: /^\.\// }, ({ path }) => ({ path, external: true }))
+          building.onLoad({ filter: /./, namespace: 'at-start' }, () => ({
+            contents: `export { ${[...imported].join(', ')} } from './console.js'`,
+          }))
+        },
+      },
+    ],
+  })
+  return outputFiles[0]?.text ?? ''
 }
 
 /** As `leavesOut` and esbuild write an import of the start. */
@@ -135,7 +158,8 @@ function leavesOut(atStart: ReadonlySet<string>): Plugin {
       building.onResolve({ filter: /./ }, async ({ path, kind, resolveDir, importer, pluginData }) => {
         if (kind !== 'import-statement' || pluginData === 'resolving') return undefined
         const found = await building.resolve(path, { kind, resolveDir, importer, pluginData: 'resolving' })
-        return atStart.has(found.path)
+        // Styles are empty here: nothing has to be asked for.
+        return atStart.has(found.path) && !found.path.endsWith('.css')
           ? { path: `at-start:${relative(root, found.path)}`, external: true }
           : undefined
       })

@@ -62,7 +62,7 @@ export async function send<T>(
 }
 
 interface Asking {
-  readonly method: Operation<unknown>['method']
+  readonly method: string | undefined
   readonly headers: Readonly<Record<string, string>>
   /** The type of the body, which is JSON. */
   readonly text: string | undefined
@@ -71,7 +71,7 @@ interface Asking {
 /** The request itself. Rejects if no answer comes. */
 function ask(
   url: string,
-  { method, headers, text }: Asking,
+  { method = 'GET', headers, text }: Asking,
   signal: AbortSignal | undefined,
 ): Promise<Response> {
   return fetch(url, {

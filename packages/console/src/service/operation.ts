@@ -1,13 +1,10 @@
 /** An operation of the service as a value: its request and its answer. */
 import type { Query } from '../base.ts'
 
-/**
- * `call` sends one. `id` is its `operationId` in openapi.json, which a test compares. `T` is the answer of a 2xx, or `undefined` for an
- * answer without a body.
- */
+/** `call` sends one. A test compares it with openapi.json. `T` is the answer of a 2xx, or `undefined` for an answer without a body. */
 export interface Operation<T> {
-  readonly id: string
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  /** `GET` if it is left out. */
+  readonly method?: 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** As in openapi.json, with its parts filled in: `/v1/admin/tenants/0b9d…/feeds`. */
   readonly path: string
   readonly query?: Query

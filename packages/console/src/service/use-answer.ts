@@ -83,7 +83,9 @@ export function useAnswer<T>(
 
 /** An action behind a button: it runs once at a time, shows its failure, and runs again after the user has signed in again. */
 export interface Action<T> {
+  /** The last answer; of an operation without one, only `isDone`. */
   readonly done: T | undefined
+  readonly isDone: boolean
   readonly failure: Failure | undefined
   readonly isBusy: boolean
   /** The door asks for the key again. After that, call `run` once more. */
@@ -93,7 +95,7 @@ export interface Action<T> {
 }
 
 export function useAction<T>(): Action<T> {
-  const [done, setDone] = useState<T>()
+  const [done, setDone] = useState<{ readonly value: T }>()
   const [failure, setFailure] = useState<Failure>()
   const [last, setLast] = useState<Operation<T>>()
   const [isBusy, setBusy] = useState(false)
@@ -104,10 +106,11 @@ export function useAction<T>(): Action<T> {
     const outcome = await call(operation)
     setBusy(false)
     setFailure(outcome.kind === 'failure' ? outcome.failure : undefined)
-    if (outcome.kind === 'answer') setDone(() => outcome.value)
+    if (outcome.kind === 'answer') setDone({ value: outcome.value })
   }
   return {
-    done,
+    done: done?.value,
+    isDone: done !== undefined,
     failure,
     isBusy,
     needsKey: failure?.code === 'console_needs_fresh_sign_in',

@@ -72,7 +72,7 @@ export async function takeUp(): Promise<void> {
     sessionState.value = { kind: 'signedOut', why: undefined }
     return
   }
-  take(await send<Session>(url, { method: 'GET' }))
+  take(await send<Session>(url, {}))
 }
 
 function take(outcome: Outcome<Session>): void {

@@ -255,7 +255,7 @@ describe('a new key', () => {
       givenBy(giver, of).map(({ scope }) => scope)
     const operator = { operator: true, scopes: ['admin:manage', 'admin:inspect'], grants: [] }
     assert.deepEqual(names(operator, undefined), ['admin:inspect', 'admin:manage'])
-    assert.equal(names(operator, tenantId).length, 8)
+    assert.equal(names(operator, tenantId).length, 10)
     const manager = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['tenant:manage'] }] }
     assert.deepEqual(
       names(manager, tenantId).filter((scope) => scope.startsWith('tenant:')),

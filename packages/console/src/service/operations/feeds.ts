@@ -20,9 +20,8 @@ export interface FeedAddress {
   readonly door: 'own' | 'admin'
 }
 
-/** The names of each read at the two doors, for the property feed. The contact feed has `Contact` instead. */
+/** The paths of each read at the two doors, for the property feed. The contact feed has `Contact` instead. */
 interface Read {
-  readonly id: string
   readonly own: Readonly<Record<FeedName, string>>
   /** Below `/v1/admin/tenants/{tenantId}`. */
   readonly admin: string
@@ -30,7 +29,6 @@ interface Read {
 
 const reads = {
   list: {
-    id: 'listPropertyEvents',
     own: {
       property: '/api/func/api/v1/events/getevents',
       contact: '/api/func/api/v1/contactevents/getevents',
@@ -38,7 +36,6 @@ const reads = {
     admin: '/events/getevents',
   },
   get: {
-    id: 'getPropertyEvent',
     own: {
       property: '/api/func/api/v1/events/geteventbyid/{eventId}',
       contact: '/api/func/api/v1/contactevents/geteventbyid/{eventId}',
@@ -46,17 +43,14 @@ const reads = {
     admin: '/events/geteventbyid/{eventId}',
   },
   run: {
-    id: 'readPropertyEvents',
     own: { property: '/v1/property-events', contact: '/v1/contact-events' },
     admin: '/property-events',
   },
   latest: {
-    id: 'getProperty',
     own: { property: '/v1/properties/{subjectId}', contact: '/v1/contacts/{subjectId}' },
     admin: '/properties/{subjectId}',
   },
   history: {
-    id: 'readPropertyHistory',
     own: {
       property: '/v1/properties/{subjectId}/history',
       contact: '/v1/contacts/{subjectId}/history',
@@ -67,18 +61,16 @@ const reads = {
 
 function read<T>(
   address: FeedAddress,
-  { id, own, admin }: Read,
+  { own, admin }: Read,
   parts: readonly string[],
   query?: Query,
 ): Operation<T> {
   const { tenantId, feed, door } = address
   const asked = query === undefined ? {} : { query }
   if (door === 'own') {
-    const ownId = feed === 'property' ? id : id.replace('Property', 'Contact')
-    return { id: ownId, method: 'GET', path: pathOf(own[feed], ...parts), tenant: tenantId, ...asked }
+    return { path: pathOf(own[feed], ...parts), tenant: tenantId, ...asked }
   }
-  const path = pathOf(`/v1/admin/tenants/{tenantId}${admin}`, tenantId, ...parts)
-  return { id: `admin${id[0]?.toUpperCase()}${id.slice(1)}`, method: 'GET', path, ...asked }
+  return { path: pathOf(`/v1/admin/tenants/{tenantId}${admin}`, tenantId, ...parts), ...asked }
 }
 
 interface PageQuery {
@@ -132,7 +124,7 @@ export function readHeads(
   tenantId: string,
   query: { readonly since?: string; readonly wait?: number } = {},
 ): Operation<Heads> {
-  return { id: 'readHeads', method: 'GET', path: '/v1/heads', tenant: tenantId, query: { ...query } }
+  return { path: '/v1/heads', tenant: tenantId, query: { ...query } }
 }
 
 /** Who has seen a property (PROTOCOL §14.6). */
@@ -140,13 +132,13 @@ export function readHeads(
 /** What became of its latest event at each consumer, for those who look after the tenant. */
 export function getPropertyDelivery(tenantId: string, agentRef: string): Operation<PropertyConsumers> {
   const path = pathOf('/v1/admin/tenants/{tenantId}/properties/{agentRef}/delivery', tenantId, agentRef)
-  return { id: 'getPropertyDelivery', method: 'GET', path }
+  return { path }
 }
 
 /** The same for a key of feeds: a key that publishes sees all consumers, one that reads sees itself. */
 export function getPropertyConsumers(tenantId: string, agentRef: string): Operation<PropertyConsumers> {
   const path = pathOf('/v1/properties/{subjectId}/consumers', agentRef)
-  return { id: 'getPropertyConsumers', method: 'GET', path, tenant: tenantId }
+  return { path, tenant: tenantId }
 }
 
 /** Publishing, and dry runs (PROTOCOL §4). */
@@ -154,25 +146,20 @@ export function getPropertyConsumers(tenantId: string, agentRef: string): Operat
 /** The service's answer; a dry run has no numbers. */
 export type Receipt = Pick<PublishReceipt, 'events' | 'warnings'>
 
-const operations = {
-  property: { id: 'publishPropertyEvents', path: '/v1/property-events' },
-  contact: { id: 'publishContactEvents', path: '/v1/contact-events' },
-} as const
-
 /** `text`: JSON of one event or of an array of events. */
 export function publish(tenantId: string, feed: FeedName, text: string, isDry: boolean): Operation<Receipt> {
   const query = isDry ? { query: { dryRun: 'true' } } : {}
-  return { ...operations[feed], method: 'POST', tenant: tenantId, text, ...query }
+  return { path: `/v1/${feed}-events`, method: 'POST', tenant: tenantId, text, ...query }
 }
 
 /** The properties shown now that do not fit a duty by law, for a key that publishes or reads them. */
 export function listDuties(tenantId: string, after?: string): Operation<DutyLists> {
   const path = '/v1/property-events/duties'
-  return { id: 'listDuties', method: 'GET', path, query: { after }, tenant: tenantId }
+  return { path, query: { after }, tenant: tenantId }
 }
 
 /** The same as counts, for those who look after an agency. */
 export function readTenantDuties(tenantId: string, after?: string): Operation<DutyCounts> {
   const path = pathOf('/v1/admin/tenants/{tenantId}/duties', tenantId)
-  return { id: 'readTenantDuties', method: 'GET', path, query: { after } }
+  return { path, query: { after } }
 }

@@ -12,34 +12,34 @@ interface KeysQuery {
 
 /** In order of creation, including those that have ended. */
 export function listKeys({ tenant, limit, after }: KeysQuery): Operation<Keys> {
-  return { id: 'listKeys', method: 'GET', path: '/v1/admin/keys', query: { tenant, limit, after } }
+  return { path: '/v1/admin/keys', query: { tenant, limit, after } }
 }
 
 export function getKey(keyId: string): Operation<Key> {
-  return { id: 'getKey', method: 'GET', path: pathOf('/v1/admin/keys/{keyId}', keyId) }
+  return { path: pathOf('/v1/admin/keys/{keyId}', keyId) }
 }
 
 export function createKey(body: object): Operation<IssuedKey> {
-  return { id: 'createKey', method: 'POST', path: '/v1/admin/keys', body }
+  return { method: 'POST', path: '/v1/admin/keys', body }
 }
 
 /** Members that are left out stay as they are; null removes a value. */
 export function changeKey(keyId: string, body: object): Operation<Key> {
-  return { id: 'changeKey', method: 'PATCH', path: pathOf('/v1/admin/keys/{keyId}', keyId), body }
+  return { method: 'PATCH', path: pathOf('/v1/admin/keys/{keyId}', keyId), body }
 }
 
 /** `overlapHours`: how long the old key still works. */
 export function rotateKey(keyId: string, overlapHours: number): Operation<RotatedKey> {
   const path = pathOf('/v1/admin/keys/{keyId}/rotate', keyId)
-  return { id: 'rotateKey', method: 'POST', path, body: { overlapHours } }
+  return { method: 'POST', path, body: { overlapHours } }
 }
 
 export function revokeKey(keyId: string): Operation<Key> {
-  return { id: 'revokeKey', method: 'POST', path: pathOf('/v1/admin/keys/{keyId}/revoke', keyId) }
+  return { method: 'POST', path: pathOf('/v1/admin/keys/{keyId}/revoke', keyId) }
 }
 
 /** By operation and status, day by day for 30 days. */
 export function readUsage(keyId: string): Operation<KeyUsage> {
   const path = pathOf('/v1/admin/keys/{keyId}/usage', keyId)
-  return { id: 'readUsage', method: 'GET', path, query: { by: 'day' } }
+  return { path, query: { by: 'day' } }
 }

@@ -19,7 +19,7 @@ import type { Operation } from '../operation.ts'
 const path = '/v1/admin/tenants/{tenantId}/contacts/{contactRef}'
 
 export function getMaskedContact(tenantId: string, contactRef: string): Operation<MaskedContact> {
-  return { id: 'getMaskedContact', method: 'GET', path: pathOf(path, tenantId, contactRef) }
+  return { path: pathOf(path, tenantId, contactRef) }
 }
 
 /** Oldest first. */
@@ -29,7 +29,7 @@ export function readMaskedHistory(
   query: { readonly limit: number; readonly after?: string },
 ): Operation<MaskedContacts> {
   const history = pathOf(`${path}/history`, tenantId, contactRef)
-  return { id: 'readMaskedHistory', method: 'GET', path: history, query: { ...query } }
+  return { path: history, query: { ...query } }
 }
 
 /** The contact in full. The audit has a row of it before the answer is sent. */
@@ -39,7 +39,7 @@ export function revealContact(
   reason: RevealReason,
 ): Operation<FeedEvent> {
   const reveal = pathOf(`${path}/reveal`, tenantId, contactRef)
-  return { id: 'revealContact', method: 'POST', path: reveal, body: { reason } }
+  return { method: 'POST', path: reveal, body: { reason } }
 }
 
 /** Keeps a contact, and shows it to nobody. */
@@ -50,7 +50,7 @@ export function restrictContact(
   caseRef: string,
 ): Operation<Restriction> {
   const body = { subjectId: contactRef, reason, ...(caseRef.trim() !== '' && { caseRef: caseRef.trim() }) }
-  return { id: 'restrictContact', method: 'POST', path: '/v1/restrictions', tenant: tenantId, body }
+  return { method: 'POST', path: '/v1/restrictions', tenant: tenantId, body }
 }
 
 /** Erasing a property or a contact for good (PROTOCOL §5.7), by a key that erases or by those who look after the tenant (§12.5). */
@@ -61,30 +61,29 @@ export interface ErasureAddress {
   readonly door: 'own' | 'admin'
 }
 
-function addressed({ tenantId, door }: ErasureAddress, id: string, rest = '') {
+function addressed({ tenantId, door }: ErasureAddress, rest = '') {
   return door === 'own'
-    ? { id, path: `/v1/erasures${rest}`, tenant: tenantId }
+    ? { path: `/v1/erasures${rest}`, tenant: tenantId }
     : {
-        id: `admin${id.charAt(0).toUpperCase()}${id.slice(1)}`,
         path: `${pathOf('/v1/admin/tenants/{tenantId}/erasures', tenantId)}${rest}`,
       }
 }
 
 /** Oldest first. */
 export function listErasures(address: ErasureAddress, after: string | undefined): Operation<Erasures> {
-  return { ...addressed(address, 'listErasures'), method: 'GET', query: { after } }
+  return { ...addressed(address), query: { after } }
 }
 
 /** Including those who were sent what was erased. */
 export function getErasure(address: ErasureAddress, erasureId: string): Operation<Erasure> {
-  return { ...addressed(address, 'getErasure', pathOf('/{erasureId}', erasureId)), method: 'GET' }
+  return { ...addressed(address, pathOf('/{erasureId}', erasureId)) }
 }
 
 /** How many events it would reduce. */
 export function countErased(address: ErasureAddress, body: ErasureRequest): Operation<ErasureCount> {
-  return { ...addressed(address, 'erase'), method: 'POST', body, query: { dryRun: 'true' } }
+  return { ...addressed(address), method: 'POST', body, query: { dryRun: 'true' } }
 }
 
 export function erase(address: ErasureAddress, body: ErasureRequest): Operation<Erasure> {
-  return { ...addressed(address, 'erase'), method: 'POST', body }
+  return { ...addressed(address), method: 'POST', body }
 }

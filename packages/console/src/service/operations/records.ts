@@ -14,7 +14,7 @@ interface RecordQuery {
 /** Newest minute first, for 14 days. */
 export function listPublications(tenantId: string, query: RecordQuery): Operation<Publications> {
   const path = pathOf('/v1/admin/tenants/{tenantId}/publications', tenantId)
-  return { id: 'adminListPublications', method: 'GET', path, query: { ...query } }
+  return { path, query: { ...query } }
 }
 
 /** What the session's own key has published. */
@@ -23,16 +23,16 @@ export function listOwnPublications(
   { limit, after, from, to }: RecordQuery,
 ): Operation<Publications> {
   const query = { limit, after, from, to }
-  return { id: 'listPublications', method: 'GET', path: '/v1/publications', query, tenant: tenantId }
+  return { path: '/v1/publications', query, tenant: tenantId }
 }
 
 /** Newest first. */
 export function readAudit(
   query: RecordQuery & { readonly tenant?: string | undefined; readonly action?: string | undefined },
 ): Operation<AuditRows> {
-  return { id: 'readAudit', method: 'GET', path: '/v1/admin/audit', query: { ...query } }
+  return { path: '/v1/admin/audit', query: { ...query } }
 }
 
 export function readSettings(): Operation<ShownSettings> {
-  return { id: 'readSettings', method: 'GET', path: '/v1/admin/settings' }
+  return { path: '/v1/admin/settings' }
 }

@@ -17,7 +17,7 @@ import type { Operation } from '../operation.ts'
 
 /** The session's own key. */
 export function readSelf(): Operation<Key> {
-  return { id: 'readSelf', method: 'GET', path: '/v1/admin/self' }
+  return { path: '/v1/admin/self' }
 }
 
 interface TenantQuery {
@@ -32,24 +32,22 @@ interface TenantQuery {
 
 export function listTenants({ search, order, limit, after }: TenantQuery): Operation<Tenants> {
   return {
-    id: 'listTenants',
-    method: 'GET',
     path: '/v1/admin/tenants',
     query: { search, order, limit, after },
   }
 }
 
 export function getTenant(tenantId: string): Operation<Tenant> {
-  return { id: 'getTenant', method: 'GET', path: pathOf('/v1/admin/tenants/{tenantId}', tenantId) }
+  return { path: pathOf('/v1/admin/tenants/{tenantId}', tenantId) }
 }
 
 export function listFeeds(tenantId: string): Operation<FeedStates> {
-  return { id: 'listFeeds', method: 'GET', path: pathOf('/v1/admin/tenants/{tenantId}/feeds', tenantId) }
+  return { path: pathOf('/v1/admin/tenants/{tenantId}/feeds', tenantId) }
 }
 
 export function listConsumers(tenantId: string, feed: FeedName): Operation<Consumers> {
   const path = pathOf('/v1/admin/tenants/{tenantId}/consumers', tenantId)
-  return { id: 'listConsumers', method: 'GET', path, query: { feed } }
+  return { path, query: { feed } }
 }
 
 /** Properties by address, postcode or reference. It continues with `after`, even if nothing was found yet. */
@@ -58,22 +56,22 @@ export function listProperties(
   query: { readonly search: string; readonly limit?: number; readonly after?: string | undefined },
 ): Operation<Properties> {
   const path = pathOf('/v1/admin/tenants/{tenantId}/properties', tenantId)
-  return { id: 'listProperties', method: 'GET', path, query: { ...query } }
+  return { path, query: { ...query } }
 }
 
 export function readHealth(): Operation<Health> {
-  return { id: 'readHealth', method: 'GET', path: '/v1/admin/health' }
+  return { path: '/v1/admin/health' }
 }
 
 /** What needs attention, over all tenants, worst first. */
 export function listFaults(query: { readonly limit: number; readonly after?: string }): Operation<Faults> {
-  return { id: 'listFaults', method: 'GET', path: '/v1/admin/faults', query: { ...query } }
+  return { path: '/v1/admin/faults', query: { ...query } }
 }
 
 /** How these tenants are doing; at most 25. */
 export function readTenantFacts(tenantIds: readonly string[]): Operation<TenantFacts> {
   const query = { tenants: tenantIds.join(',') }
-  return { id: 'readTenantFacts', method: 'GET', path: '/v1/admin/tenant-facts', query }
+  return { path: '/v1/admin/tenant-facts', query }
 }
 
 /** Searches all tenants for half a second. It continues with `after`, even if nothing was found yet. */
@@ -82,5 +80,5 @@ export function findAnywhere(query: {
   readonly limit?: number
   readonly after?: string
 }): Operation<FoundThings> {
-  return { id: 'findAnywhere', method: 'GET', path: '/v1/admin/find', query: { ...query } }
+  return { path: '/v1/admin/find', query: { ...query } }
 }

@@ -1,12 +1,11 @@
 /** What is done with keys: issued, replaced, changed and revoked. */
 import { contactFields, contactRoleNames } from '@property-events/protocol/plain'
-import { useEffect, useState } from 'preact/hooks'
-import { Dialog, DialogActions } from '../../parts/dialog.tsx'
+import { useState } from 'preact/hooks'
+import { ActDialog } from '../../parts/act-dialog.tsx'
 import { changeKey, createKey, revokeKey, rotateKey } from '../../service/operations/keys.ts'
 import type { IssuedKey as Issued, Key, RotatedKey } from '@property-events/protocol/wire'
-import { useAction } from '../../service/use-answer.ts'
+import type { Operation } from '../../service/operation.ts'
 import { signedIn } from '../../session/session.ts'
-import { ActionFailure } from '../sign-in/action-failure.tsx'
 import { Checks, TextFields } from './key-fields.tsx'
 import type { FieldsProps } from './key-fields.tsx'
 import { givenBy, givesElsewhere } from './key-scopes.ts'
@@ -39,23 +38,12 @@ export function IssueDialog({ tenantId, onClose }: IssueDialogProps) {
     tenantId === undefined ? { ...emptyForm, scopes: ['admin:inspect'] } : emptyForm,
   )
   const [own, setFaults] = useState<readonly KeyFault[]>([])
-  const action = useAction<Issued>()
-  if (action.done !== undefined) {
-    return (
-      <Dialog title="The new key" onClose={onClose}>
-        <IssuedKey issued={action.done} tenantId={tenantId} />
-      </Dialog>
-    )
-  }
-  function submit(event: Event): void {
-    event.preventDefault()
+  function operation(): Operation<Issued> | undefined {
     const reading = readKeyForm(form, tenantId, giver, Date.now())
     setFaults(reading.kind === 'faults' ? reading.faults : [])
-    if (reading.kind === 'body') void action.run(createKey(reading.body))
+    return reading.kind === 'body' ? createKey(reading.body) : undefined
   }
   const change = (part: Partial<KeyForm>): void => setForm((before) => ({ ...before, ...part }))
-  const faults = [...own, ...serviceFaults(action.failure?.errors ?? [])]
-  const fields = { form, faults, change }
   const limits = [
     ...(tenantId === undefined ? [] : (['branches'] as const)),
     ...(tenantId !== undefined && givesElsewhere(giver, tenantId) ? (['tenants'] as const) : []),
@@ -64,26 +52,36 @@ export function IssueDialog({ tenantId, onClose }: IssueDialogProps) {
     'burst',
   ] as const
   return (
-    <Dialog title={tenantId === undefined ? 'Issue an operator key' : 'Issue a key'} onClose={onClose}>
-      <form class="dialog-form" onSubmit={submit} noValidate>
-        <TextFields of={['label']} {...fields} />
-        <Checks
-          name="Scopes"
-          among={givenBy(giver, tenantId)}
-          chosen={form.scopes}
-          onChoice={(scopes) => change({ scopes })}
-          fault={faults.find(({ field }) => field === 'scopes')?.message}
-        />
-        <TextFields of={['ends']} {...fields} />
-        {form.scopes.includes('contact:read') && <ContactLimits form={form} change={change} />}
-        <details open={faults.some(({ field }) => limits.some((one) => one === field))}>
-          <summary>More limits</summary>
-          <TextFields of={limits} {...fields} />
-        </details>
-        <DialogActions name="Issue the key" isBusy={action.isBusy} onCancel={onClose} />
-      </form>
-      <ActionFailure action={action} />
-    </Dialog>
+    <ActDialog
+      title={tenantId === undefined ? 'Issue an operator key' : 'Issue a key'}
+      name="Issue the key"
+      operation={operation}
+      shown={(issued) => <IssuedKey issued={issued} tenantId={tenantId} />}
+      onClose={onClose}
+    >
+      {({ failure }) => {
+        const faults = [...own, ...serviceFaults(failure?.errors ?? [])]
+        const fields = { form, faults, change }
+        return (
+          <>
+            <TextFields of={['label']} {...fields} />
+            <Checks
+              name="Scopes"
+              among={givenBy(giver, tenantId)}
+              chosen={form.scopes}
+              onChoice={(scopes) => change({ scopes })}
+              fault={faults.find(({ field }) => field === 'scopes')?.message}
+            />
+            <TextFields of={['ends']} {...fields} />
+            {form.scopes.includes('contact:read') && <ContactLimits form={form} change={change} />}
+            <details open={faults.some(({ field }) => limits.some((one) => one === field))}>
+              <summary>More limits</summary>
+              <TextFields of={limits} {...fields} />
+            </details>
+          </>
+        )
+      }}
+    </ActDialog>
   )
 }
 
@@ -158,42 +156,31 @@ const overlaps = [
 /** Creates a key that replaces another one, which keeps working for a while. */
 export function RotateDialog({ keyToReplace: { keyId, label }, tenantId, onClose }: RotateDialogProps) {
   const [hours, setHours] = useState(24)
-  const action = useAction<RotatedKey>()
-  const name = oneLine(label, 80) || keyId
-  if (action.done !== undefined) {
-    return (
-      <Dialog title={`New key for ${name}`} onClose={onClose}>
-        <IssuedKey issued={action.done} tenantId={tenantId} />
-        <p>{endWords(action.done.replaced.expiresAt, now.value)}</p>
-      </Dialog>
-    )
-  }
   return (
-    <Dialog title={`Rotate ${name}`} onClose={onClose}>
-      <form
-        class="dialog-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void action.run(rotateKey(keyId, hours))
-        }}
-      >
-        <p>
-          Creates a new key with the same scopes and limits. Give it to the program that uses the old one.
-        </p>
-        <label>
-          The old key keeps working for
-          <select value={hours} onChange={({ currentTarget }) => setHours(Number(currentTarget.value))}>
-            {overlaps.map(([value, says]) => (
-              <option key={value} value={value}>
-                {says}
-              </option>
-            ))}
-          </select>
-        </label>
-        <DialogActions name="Rotate key" isBusy={action.isBusy} onCancel={onClose} />
-      </form>
-      <ActionFailure action={action} />
-    </Dialog>
+    <ActDialog<RotatedKey>
+      title={`Rotate ${oneLine(label, 80) || keyId}`}
+      name="Rotate key"
+      operation={() => rotateKey(keyId, hours)}
+      shown={(rotated) => (
+        <>
+          <IssuedKey issued={rotated} tenantId={tenantId} />
+          <p>{endWords(rotated.replaced.expiresAt, now.value)}</p>
+        </>
+      )}
+      onClose={onClose}
+    >
+      <p>Creates a new key with the same scopes and limits. Give it to the program that uses the old one.</p>
+      <label>
+        The old key keeps working for
+        <select value={hours} onChange={({ currentTarget }) => setHours(Number(currentTarget.value))}>
+          {overlaps.map(([value, says]) => (
+            <option key={value} value={value}>
+              {says}
+            </option>
+          ))}
+        </select>
+      </label>
+    </ActDialog>
   )
 }
 
@@ -214,30 +201,27 @@ interface ChangeDialogProps {
 export function ChangeDialog({ keyToChange, onClose }: ChangeDialogProps) {
   const [form, setForm] = useState<ChangeForm>(() => changeFormOf(keyToChange))
   const [faults, setFaults] = useState<readonly KeyFault[]>([])
-  const action = useAction<Key>()
-  const isDone = action.done !== undefined
-  useEffect(() => {
-    if (isDone) onClose()
-  }, [isDone])
-  function submit(event: Event): void {
-    event.preventDefault()
+  function operation(): Operation<Key> | undefined {
     const reading = readKeyChange(form, keyToChange, Date.now())
     setFaults(reading.kind === 'faults' ? reading.faults : [])
-    if (reading.kind === 'body') void action.run(changeKey(keyToChange.keyId, reading.body))
+    return reading.kind === 'body' ? changeKey(keyToChange.keyId, reading.body) : undefined
   }
   return (
-    <Dialog title={`Change ${oneLine(keyToChange.label, 80) || keyToChange.keyId}`} onClose={onClose}>
-      <form class="dialog-form" onSubmit={submit} noValidate>
+    <ActDialog
+      title={`Change ${oneLine(keyToChange.label, 80) || keyToChange.keyId}`}
+      name="Save changes"
+      operation={operation}
+      onClose={onClose}
+    >
+      {({ failure }) => (
         <TextFields
           of={['label', 'ends', 'networks', 'perSecond', 'burst']}
           form={form}
-          faults={[...faults, ...serviceFaults(action.failure?.errors ?? [])]}
+          faults={[...faults, ...serviceFaults(failure?.errors ?? [])]}
           change={(part) => setForm({ ...form, ...part })}
         />
-        <DialogActions name="Save changes" isBusy={action.isBusy} onCancel={onClose} />
-      </form>
-      <ActionFailure action={action} />
-    </Dialog>
+      )}
+    </ActDialog>
   )
 }
 
@@ -248,27 +232,18 @@ interface RevokeDialogProps {
 
 /** Ends a key for good, after a confirmation. */
 export function RevokeDialog({ keyToRevoke: { keyId, label, lastUsedAt }, onClose }: RevokeDialogProps) {
-  const action = useAction<Key>()
-  const isDone = action.done !== undefined
-  useEffect(() => {
-    if (isDone) onClose()
-  }, [isDone])
   return (
-    <Dialog title={`Revoke ${oneLine(label, 80) || keyId}`} onClose={onClose}>
-      <form
-        class="dialog-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void action.run(revokeKey(keyId))
-        }}
-      >
-        <p>
-          Last used: <Age at={lastUsedAt} />. Clients using it are refused within 2 seconds. This cannot be
-          undone.
-        </p>
-        <DialogActions name="Revoke key" isBusy={action.isBusy} isDanger onCancel={onClose} />
-      </form>
-      <ActionFailure action={action} />
-    </Dialog>
+    <ActDialog
+      title={`Revoke ${oneLine(label, 80) || keyId}`}
+      name="Revoke key"
+      isDanger
+      operation={() => revokeKey(keyId)}
+      onClose={onClose}
+    >
+      <p>
+        Last used: <Age at={lastUsedAt} />. Clients using it are refused within 2 seconds. This cannot be
+        undone.
+      </p>
+    </ActDialog>
   )
 }

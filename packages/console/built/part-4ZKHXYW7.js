@@ -1,1 +1,0 @@
-import{jsx as d,jsxs as o}from"./console.js";function t({tiles:l}){let n=l.some(({value:e})=>e.length>12)?"text":"";return d("dl",{class:"tiles-of-numbers",children:l.map(({name:e,value:r,isBad:i})=>o("div",{children:[d("dt",{children:e}),d("dd",{class:`${i===!0?"bad":""} ${n}`,children:r})]},e))})}export{t as a};
