@@ -77,6 +77,8 @@ async function casesOf(options: BenchOptions, { service, keys }: Site): Promise<
     { length: readEvents / 100 },
     (_, index) => `${listPath}?page=${index + 1}&pageSize=100`,
   )
+  const nowMs = Date.now()
+  const polls = pages.map((_, index) => `${listPath}?from=${new Date(nowMs + index).toISOString()}`)
   const ids: string[] = []
   const subjects: string[] = []
   for (const page of pages) {
@@ -112,6 +114,7 @@ async function casesOf(options: BenchOptions, { service, keys }: Site): Promise<
   ]
   return new Map([
     read('polls of an unchanged head', { targets: [last], tag, connections: 50 }),
+    read('polls by time that find nothing', { targets: polls, connections: 50 }),
     read('pages of 100', {}),
     read('pages of 100, gzip', { gzip: true }),
     read('one event by id', { targets: ids }),

@@ -288,4 +288,10 @@ export interface EventStore {
    * append of any node at the latest when a read on this node shows it (P8). It comes from memory, and may change without reason.
    */
   changeCount(key: FeedKey): number
+  /**
+   * Call it before an open window is located. What it returns gives later moments that can take the place of `settled`, without asking the
+   * store, if `changeCount`, read after it, is still as it was before the window was located: all that was stamped before is counted.
+   * `undefined`: only the store knows. Left out by an engine whose store others write to.
+   */
+  settledLater?(): () => Ticks | undefined
 }

@@ -23,6 +23,8 @@ export interface Reserved {
 export interface TimeReservation {
   /** Whether a window may be answered at this moment. Once one was, the reservation is kept ahead for two minutes. */
   covers(moment: Ticks): boolean
+  /** The last moment that is reserved, as far as this node knows; 0: none is. */
+  reserved(): Ticks
   /** Resolves when the store has moved it on. Rejects when it cannot, and with `storage_unavailable` when that takes too long. */
   renewed(): Promise<void>
   /** How far ahead of the store's clock time is reserved, as far as this node knows; `undefined`: nothing is. */
@@ -97,6 +99,7 @@ export function timeReservation({ renew, patienceMs, report }: TimeReservationOp
       if (timer === undefined && !stopped) wakeAfter(halfOfRest())
       return true
     },
+    reserved: () => current.reserved,
     async renewed() {
       const patience = Promise.withResolvers<never>()
       const giveUp = (): void => {

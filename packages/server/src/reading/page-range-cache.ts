@@ -1,8 +1,10 @@
 /**
  * The last answer of `locate` for each view of a feed, for as long as it holds: another request for an unchanged head,
  * or for another page of the same feed, asks no store. Windows are kept only when they are closed (`WindowBoundsCache`):
- * the contents of an open window have to be read between two commits (P3).
+ * the contents of an open window have to be read between two commits (P3), unless it begins after the head and the engine knows that
+ * nothing waits for its commit.
  */
+import type { Ticks } from '@property-events/protocol'
 import { BoundedMap } from '../runtime/bounded-map.ts'
 import type { EventStore, Head, Located, LocateQuery, ViewRange } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
@@ -43,13 +45,15 @@ interface RangeQuery {
   readonly askedMs: number
   /** The feed's count before the query. */
   readonly changeCount: number
+  readonly settledLater: (() => Ticks | undefined) | undefined
 }
 
-/** The last query for each whole view; `head` is the last that was answered, for a view or for a window. */
-type FeedQuestions = Map<FeedView | 'head', RangeQuery>
+/** The last query for each whole view, and for an open window in it; `head` is the last that was answered, for a view or for a window. */
+type QueryName = FeedView | `open ${FeedView}` | 'head'
+type FeedQuestions = Map<QueryName, RangeQuery>
 
 export function createPageRangeCache(
-  events: Pick<EventStore, 'locate' | 'changeCount'>,
+  events: Pick<EventStore, 'locate' | 'changeCount' | 'settledLater'>,
   now: () => number = () => performance.now(),
 ): PageRangeCache {
   const feeds = {
@@ -58,15 +62,14 @@ export function createPageRangeCache(
   } as const
   const bounds = createWindowBoundsCache()
 
-  const lastQuery = ({ feed, tenantId }: FeedKey, name: FeedView | 'head'): RangeQuery | undefined =>
+  const lastQuery = ({ feed, tenantId }: FeedKey, name: QueryName): RangeQuery | undefined =>
     feeds[feed].get(tenantId)?.get(name)
 
   /** The last query, if nothing has changed since. */
-  function stillTrue(key: FeedKey, name: FeedView | 'head'): RangeQuery | undefined {
+  function stillTrue(key: FeedKey, name: QueryName): RangeQuery | undefined {
     const last = lastQuery(key, name)
-    if (last === undefined) return undefined
-    const validForMs = last.located === undefined ? sharedForMs : believedForMs
-    if (now() - last.askedMs > validForMs) return undefined
+    const validForMs = last?.located === undefined ? sharedForMs : believedForMs
+    if (last === undefined || now() - last.askedMs > validForMs) return undefined
     return last.changeCount === events.changeCount(key) ? last : undefined
   }
 
@@ -74,14 +77,16 @@ export function createPageRangeCache(
     const { key, view } = locate
     const questions: FeedQuestions = feeds[key.feed].get(key.tenantId) ?? new Map()
     const [askedMs, changeCount] = [now(), events.changeCount(key)]
+    const settledLater = events.settledLater?.()
     const answer = events.locate(locate)
-    const query: RangeQuery = { answer, located: undefined, askedMs, changeCount }
+    const query: RangeQuery = { answer, located: undefined, askedMs, changeCount, settledLater }
     feeds[key.feed].set(key.tenantId, questions)
     if (isWhole(locate)) questions.set(view, query)
     const note = (located: Located | undefined): void => {
       if (located !== undefined) {
         query.located = located
         questions.set('head', query)
+        if (isOpenWindow(locate, located)) questions.set(`open ${view}`, query)
         bounds.note(locate, located)
         // A failed query is forgotten: the next request makes a new one.
       } else if (questions.get(view) === query) questions.delete(view)
@@ -108,11 +113,24 @@ export function createPageRangeCache(
     known(query) {
       const { key, view } = query
       if (isWhole(query)) return stillTrue(key, view)?.located
+      const empty = emptyWindow(query, stillTrue(key, `open ${view}`))
+      // The count once more, and only now: what was stamped before the answer's moment has raised it (P3).
+      if (empty !== undefined && stillTrue(key, `open ${view}`) !== undefined) return empty
       return windowOf(query, stillTrue(key, 'head')?.located?.head)
     },
     locate,
     forget: ({ feed, tenantId }) => feeds[feed].delete(tenantId),
   }
+}
+
+/** A window that begins after the head: the poll that finds nothing. Whatever is stamped from now on comes after the answer's moment. */
+function emptyWindow(query: LocateQuery, last: RangeQuery | undefined): Located | undefined {
+  if (last?.located === undefined || query.from === undefined) return undefined
+  const { range, head } = last.located
+  if (query.from <= (head.created ?? 0n) || !isOpenWindow(query, last.located)) return undefined
+  const settled = last.settledLater?.()
+  if (settled === undefined) return undefined
+  return { range: { ...range, first: range.first + range.count, count: 0 }, head, settled }
 }
 
 function isWhole({ from, to }: LocateQuery): boolean {

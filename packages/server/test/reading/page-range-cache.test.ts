@@ -6,10 +6,12 @@ import { createPageRangeCache, createWindowBoundsCache } from '../../src/reading
 import type { FeedKey } from '../../src/events/feed-key.ts'
 import type { LocateQuery, Located } from '../../src/events/event-log.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
-import { draft, feedKey, tenantB, uuid } from '../store/support/drafts.ts'
+import { openStorage } from '../../src/store/open-storage.ts'
+import { draft, feedKey, tenantA, tenantB, uuid } from '../store/support/drafts.ts'
 import { publish } from '../store/support/read-back.ts'
 import { withTenants } from '../store/support/stores.ts'
-import { temporaryStore } from '../support/temporary-store.ts'
+import { testClock, ticks } from '../store/support/test-clock.ts'
+import { makeStoreFolder, openNewStore, temporaryStore } from '../support/temporary-store.ts'
 
 const key = feedKey()
 const whole = { key, view: 'all' } as const
@@ -27,6 +29,7 @@ function gated(storage: StorageEngine) {
   let nowMs = 0
   const events = {
     changeCount: (of: FeedKey) => storage.events.changeCount(of),
+    settledLater: () => storage.events.settledLater?.() ?? (() => undefined),
     async locate(query: LocateQuery): Promise<Located | undefined> {
       asked.push(query)
       const { promise } = gate
@@ -148,6 +151,83 @@ describe('the known ranges of a feed', () => {
     assert.deepEqual(asked.slice(1), [whole])
   })
 
+  it('answer a window behind the head without the store, until something changes or a second has passed (P3)', async () => {
+    await using storage = await newStore()
+    const { asked, ranges, wait } = gated(storage)
+    const [stored] = await publish(storage, [draft({ subject: 'p' })])
+    const after = { ...whole, from: (parseCreatedDate(stored?.stored?.createdDate ?? '') ?? 0n) + 1n }
+    assert.equal(ranges.known(after), undefined)
+    // The first of a store reserves time, within which later ones are answered.
+    await ranges.locate(after)
+    const { settled = 0n } = (await ranges.locate(after)) ?? {}
+    for (const window of [after, { ...after, from: after.from + 5n }, { ...after, to: settled * 2n }]) {
+      const known = ranges.known(window)
+      assert.equal(known?.range.count, 0)
+      assert.ok((known.settled ?? 0n) >= settled, 'complete until a later moment')
+    }
+    assert.equal(ranges.known({ ...after, from: after.from - 1n }), undefined, 'it holds the last event')
+    assert.equal(ranges.known({ ...after, view: 'sales' }), undefined, 'it was not asked for')
+    assert.equal(asked.length, 2)
+    wait(1_001)
+    assert.equal(ranges.known(after), undefined)
+    await ranges.locate(after)
+    await publish(storage, [draft({ subject: 'q' })])
+    assert.equal(ranges.known(after), undefined)
+    assert.equal((await ranges.locate(after))?.range.count, 1)
+  })
+
+  it('leave a window to the store when a commit has ended between a look at the count and the moment of the answer (P3)', async () => {
+    let count = 0
+    const head = { position: 0, sequenceNumber: 0, created: undefined, epoch: 'one', revision: 0, thinned: 0 }
+    const located: Located = { range: { ...whole, first: 1, count: 0 }, head, settled: 10n }
+    const ranges = createPageRangeCache({
+      locate: async () => located,
+      changeCount: () => count,
+      settledLater: () => () => 20n + BigInt(count++),
+    })
+    await ranges.locate({ ...whole, from: 1n })
+    assert.equal(ranges.known({ ...whole, from: 1n }), undefined)
+    assert.equal(count, 1, 'the moment was asked for')
+  })
+
+  it('answer no open window once the tenant may be published elsewhere, whoever has moved it (P3)', async () => {
+    const { clock, set } = testClock('2025-01-31T12:00:00')
+    const folder = makeStoreFolder()
+    const place = { kind: 'sqlite', folder, writesOn: 'thisThread', clock } as const
+    await using storage = await withTenants(await openNewStore(folder, place))
+    await using mover = await openStorage({ ...place, create: false })
+    const { ranges } = gated(storage)
+    const after = { ...whole, from: ticks('2025-01-31T12:00:00') }
+    const isRefused = () => assert.rejects(ranges.locate(after), { code: 'tenant_moving' })
+    await ranges.locate(after)
+    await storage.moves.change(tenantA, 'open', 'leaving', 'cli:test')
+    await ranges.locate(after)
+    assert.equal(ranges.known(after)?.range.count, 0, 'it is still at home here')
+    await storage.moves.change(tenantA, 'leaving', 'left', 'cli:test')
+    assert.equal(ranges.known(after), undefined)
+    await isRefused()
+    await storage.moves.change(tenantA, 'left', 'open', 'cli:test')
+    await ranges.locate(after)
+    // By another process. The target stamps after the time that it finds reserved.
+    await mover.moves.change(tenantA, 'open', 'left', 'cli:test')
+    const floors: bigint[] = []
+    await mover.moves.exportTenant(
+      tenantA,
+      () => ({ position: 0, skippedUntil: 0n }),
+      async (records) => {
+        for (const record of records) if (record.kind === 'feed') floors.push(record.stampFloor ?? 0n)
+      },
+    )
+    set('2025-01-31T12:00:30')
+    await ranges.locate({ ...after, key: feedKey(tenantB) })
+    const late = ranges.known(after)?.settled ?? 0n
+    assert.ok(
+      floors.length > 0 && floors.every((floor) => late <= floor),
+      `${late} is after a floor of ${floors.join()}`,
+    )
+    await isRefused()
+  })
+
   it('are dropped after a loss of the last events: known windows belonged to another epoch (D13)', () => {
     const located: Located = {
       range: { ...whole, first: 3, count: 4 },
@@ -186,7 +266,7 @@ describe('the known ranges of a feed', () => {
       { weight: 1, arbitrary: fc.constant({ kind: 'epoch' as const }) },
     )
     await using storage = await newStore()
-    let [fromMemory, windows, runs] = [0, 0, 0]
+    let [fromMemory, openFromMemory, windows, runs] = [0, 0, 0, 0]
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 100 }), async (steps) => {
         const key = feedKey(uuid(`run ${(runs += 1)}`))
@@ -209,15 +289,19 @@ describe('the known ranges of a feed', () => {
               ...(to === null ? {} : { to }),
             } as const
             const known = ranges.known(query)
-            if (known !== undefined && to !== null) fromMemory += 1
-            if (to !== null) windows += 1
+            const isWindow = from !== null || to !== null
+            if (known !== undefined && isWindow) fromMemory += 1
+            if (known?.settled !== undefined) openFromMemory += 1
+            if (isWindow) windows += 1
             const found = known ?? (await ranges.locate(query))
-            const { settled, ...expected } = (await storage.events.locate(query)) ?? {}
-            assert.deepEqual({ ...found, settled }, { ...expected, settled })
+            const expected = await storage.events.locate(query)
+            assert.deepEqual([found?.range, found?.head], [expected?.range, expected?.head])
+            assert.equal(found?.settled === undefined, expected?.settled === undefined)
           }
         }
       }),
     )
     assert.ok(fromMemory > 20, `${fromMemory} of ${windows} windows came from memory`)
+    assert.ok(openFromMemory > 20, `${openFromMemory} of them were open`)
   })
 })

@@ -34,7 +34,8 @@ interface Linked {
 async function linkTo(folder: string): Promise<Linked> {
   const { file } = await openStore(folder, true, { catalogue: catalogues.default })
   const options = { file, maxBytes: undefined, clock: undefined, overrideClockCheck: false }
-  const host = hostWriter({ ...options, changes: changeCounts().memory }, commitLine())
+  const changes = changeCounts()
+  const host = hostWriter({ ...options, changes: changes.memory }, commitLine(changes))
   const link = linkWriter(host)
   const db = new Database(file, { readonly: true })
   const tenants = tenantStore(

@@ -78,6 +78,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
     counts: (tenantId) => guarded(() => counts(tenantId)),
     watch: (listener) => watching.watch(listener),
     changeCount: (key) => changes.of(key),
+    settledLater: () => parts.locator.settledLater(),
   }
 }
 

@@ -50,9 +50,9 @@ export async function openSqlite(
   overrideClockCheck: boolean,
 ): Promise<StorageEngine> {
   const { file, settings, reservedUntil } = await openStore(options.folder, create, wanted)
-  const line = commitLine()
-  line.raiseFloor(reservedUntil)
   const changes = changeCounts()
+  const line = commitLine(changes)
+  line.raiseFloor(reservedUntil)
   const { maxBytes, writesOn = 'ownThread' } = options
   const writerOptions = { file, maxBytes, clock, overrideClockCheck, changes: changes.memory }
   const host = (writesOn === 'ownThread' ? hostWriter : hostWriterInProcess)(writerOptions, line)

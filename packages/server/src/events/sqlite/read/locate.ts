@@ -66,8 +66,6 @@ export function locator(db: Connection): (query: LocateQuery) => Located | undef
   })
 }
 
-/** Locates in windows that are still open (P3): they are read once nothing stamped waits for its commit. */
-
 /** The writer's verbs about time (P3). */
 export interface TimeWrites {
   /** Extends the reservation of time, if necessary, and answers when that is on disk. */
@@ -79,6 +77,8 @@ export interface TimeWrites {
 export interface OpenWindowLocator {
   /** Like `EventStore.locate`: an open window is read once nothing stamped waits for its commit (P3). */
   locate(query: LocateQuery): Promise<Located | undefined>
+  /** `EventStore.settledLater`. */
+  settledLater(): () => Ticks | undefined
   /** How far ahead time is reserved, as far as is known here. */
   reservedMs(): number | undefined
   /** No time is reserved any more. */
@@ -112,13 +112,26 @@ export function openWindowLocator(
 
   return {
     async locate(query) {
-      const located = locateNow(query)
-      if (located === undefined || !isOpenWindow(query, located)) return located
+      // A window without an end is open, so there is no need to read the feed.
+      if (query.from === undefined || query.to !== undefined) {
+        const located = locateNow(query)
+        if (located === undefined || !isOpenWindow(query, located)) return located
+      }
       const now = await reservedNow()
       // Without a writer, nothing stamped waits for its commit, so an error is as good as an answer.
       if (!line.ask(now)) await writer.settled().catch(() => undefined)
-      const settled = locateNow(query)
-      return settled && { ...settled, settled: floorAfter(now) }
+      const located = locateNow(query)
+      return located && { ...located, settled: floorAfter(now) }
+    },
+    settledLater() {
+      // Another process may move the tenant to another store, which then stamps nothing before the end of the reservation that it has
+      // found (docs/decisions/0019).
+      const reserved = reservation.reserved()
+      return () => {
+        const now = readClock(clock)
+        const settled = floorAfter(now)
+        return settled <= reserved && reservation.covers(settled) && line.ask(now) ? settled : undefined
+      }
     },
     reservedMs: () => reservation.aheadMs(),
     stop: () => reservation.stop(),

@@ -42,7 +42,7 @@ export interface ErasureWriteParts {
   readonly note: NoteChanges
   /** The closing event is stamped like any other (P3). */
   readonly line: Pick<CommitLine, 'commit'>
-  /** The counts of feeds that have changed, raised after the commit. */
+  /** The counts of feeds in which payloads were reduced, raised after the commit. */
   readonly changes: Pick<ChangeCounts, 'raise'>
 }
 
@@ -58,14 +58,16 @@ export function erasureWrites(
   const beginUnchanged = unchangedBeginner(db, begin)
   return {
     beginUnchangedErasure(request, position) {
-      const outcome = line.commit((floor) => beginUnchanged.immediate(request, position, floor))
-      if (outcome.kind === 'begun') changes.raise(request.key)
-      return outcome
+      return line.commit(
+        (floor) => beginUnchanged.immediate(request, position, floor),
+        ({ kind }) => (kind === 'begun' ? [request.key] : []),
+      )
     },
     beginErasure(request) {
-      const outcome = line.commit((floor) => begin.immediate(request, floor))
-      if (outcome.kind === 'begun') changes.raise(request.key)
-      return outcome
+      return line.commit(
+        (floor) => begin.immediate(request, floor),
+        ({ kind }) => (kind === 'begun' ? [request.key] : []),
+      )
     },
     reduceErased(erasureId, limit) {
       const outcome = reduce(erasureId, limit)

@@ -53,14 +53,16 @@ export function restrictionWrites(
   const step = restrictionStepper(db)
   return {
     beginRestriction(request) {
-      const outcome = line.commit((floor) => begin.immediate(request, floor))
-      if (outcome.kind === 'restricted') changes.raise(request.key)
-      return outcome
+      return line.commit(
+        (floor) => begin.immediate(request, floor),
+        ({ kind }) => (kind === 'restricted' ? [request.key] : []),
+      )
     },
     liftRestriction(request) {
-      const outcome = line.commit((floor) => lift.immediate(request, floor))
-      if (outcome.kind === 'lifting') changes.raise(outcome.restriction.key)
-      return outcome
+      return line.commit(
+        (floor) => lift.immediate(request, floor),
+        (outcome) => (outcome.kind === 'lifting' ? [outcome.restriction.key] : []),
+      )
     },
     stepRestriction(restrictionId, limit) {
       const outcome = step(restrictionId, limit)

@@ -78,8 +78,8 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   const db = connectForWriting(options)
   const { clock, overrideClockCheck } = options
   const durability = durabilityOf(db)
-  const line = commitLine(options.line)
   const changes = changeCounts(options.changes)
+  const line = commitLine(changes, options.line)
   const appending = appender(db, {
     catalogue: readSettings(db).catalogue,
     clock,
@@ -106,9 +106,8 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     thinEvents: (...given) => retention().thinEvents(...given),
     append(messages) {
       const batches = readBatches(messages)
-      const outcomes = line.commit((floor) => appending.append(batches, floor))
-      for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)
-      return writeOutcomes(outcomes)
+      const append = (floor: Ticks) => appending.append(batches, floor)
+      return writeOutcomes(line.commit(append, (outcomes) => appendedFeeds(batches, outcomes)))
     },
     preview: (batch) => appending.preview(batch),
     startEpoch(continueAfter, actor, feeds, webhooks) {
@@ -117,9 +116,11 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     },
     acceptHistory: (actor) => acceptHistory(db, note, actor),
     importRecords(records, actor) {
-      line.commit(() => importer()(records, actor))
+      line.commit(
+        () => importer()(records, actor),
+        () => [undefined],
+      )
       for (const record of records) if (record.kind === 'whole') line.raiseFloor(record.reservedUntil ?? 0n)
-      changes.raise(undefined)
     },
     forgetSkippedIds: () => forgetSkippedIds(readClock(clock)),
     reserveTime: () => reservation.reserve(),
