@@ -52,6 +52,7 @@ const groups: readonly CommandGroup[] = [
       events: async () => (await import('./events/events.ts')).addEvents,
       properties: async () => (await import('./properties/properties.ts')).addProperties,
       sync: async () => (await import('./sync/sync.ts')).addSync,
+      webhooks: async () => (await import('./webhooks/webhooks.ts')).addWebhooks,
       listen: async () => (await import('./webhooks/listen.ts')).addListen,
       why: async () => (await import('./consumers/why.ts')).addWhy,
       consumers: async () => (await import('./consumers/consumers.ts')).addConsumers,

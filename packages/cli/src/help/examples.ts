@@ -12,6 +12,7 @@ const homeReference = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const contactReference = '5f0c6c58-3b0e-4c8f-8f0a-6f3f9f6f0c11'
 const eventId = '0194b3e0-0000-7000-8000-00000000aaaa'
 const tenantId = '7d1c3a54-5c1e-4c4f-8e0b-6a1f0e9b2c33'
+const webhookId = '0194b3e0-0000-7000-8000-00000000bbbb'
 const keyId = 'La74n6cBwVE0'
 const database = '--database postgres://feed@db.example.com/feed'
 
@@ -155,6 +156,26 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'properties find': [['by a part of its address', 'properties find "mill lane" --tenant "Hill & Co"']],
   'properties erase': [['how much it would erase', `properties erase ${homeReference} --dry-run`]],
+  'webhooks create': [
+    ['post new events to a website', 'webhooks create https://www.example.com/hooks --label website'],
+    ['only as the sign to read the feed', 'webhooks create https://www.example.com/hooks --thin --latest'],
+  ],
+  'webhooks list': [['how far each is, and what waits', 'webhooks list']],
+  'webhooks deliveries': [
+    ['what was answered', `webhooks deliveries ${webhookId}`],
+    ['only what was refused', `webhooks deliveries ${webhookId} --outcome refused`],
+  ],
+  'webhooks test': [['before the first event comes', `webhooks test ${webhookId}`]],
+  'webhooks secret': [
+    ['a new one, while the present one signs for a day more', `webhooks secret ${webhookId}`],
+  ],
+  'webhooks pause': [['while the website is moved', `webhooks pause ${webhookId}`]],
+  'webhooks resume': [['go on where it stood', `webhooks resume ${webhookId}`]],
+  'webhooks delete': [['of a website that is gone', `webhooks delete ${webhookId}`]],
+  'webhooks replay': [
+    ['all after a number once more', `webhooks replay ${webhookId} --after 41`],
+    ['what was given up', `webhooks replay ${webhookId} --given-up`],
+  ],
   listen: [
     ['new events to a receiver on this machine', 'listen --forward-to http://localhost:3000/hooks'],
     ['the whole feed once more', 'listen --forward-to http://localhost:3000/hooks --after 0'],
