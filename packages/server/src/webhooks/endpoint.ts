@@ -251,7 +251,10 @@ export interface WebhookStore {
   claim(nodeId: string, atMost: number, leaseMs: number): Promise<readonly Lease[]>
   /** Gives leases back: the named ones, or all, with the announcement. */
   release(nodeId: string, endpointIds?: readonly string[]): Promise<void>
-  /** One commit. Returns the endpoints whose lease is another's by now: nothing of them was written. */
+  /**
+   * One commit. An erasure takes the answers of its subject that are stored when it ends, so a node saves those that it keeps before it
+   * says that it has forgotten what it read (D17). Returns the endpoints whose lease is another's by now: nothing of them was written.
+   */
   save(progress: readonly ProgressWrite[]): Promise<readonly string[]>
   /** Removes a few hundred log rows that are too old or too many, and old notices. Returns how many. */
   prune(): Promise<number>

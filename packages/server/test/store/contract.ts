@@ -50,6 +50,7 @@ import { timeToLiveContract } from './contract/time-to-live.ts'
 import { transferringContract } from './contract/transferring.ts'
 import { usageContract } from './contract/usage.ts'
 import { watchingContract } from './contract/watching.ts'
+import { webhookAnswersContract } from './contract/webhook-answers.ts'
 import { webhookCopiesContract } from './contract/webhook-copies.ts'
 import { webhookSendingContract } from './contract/webhook-sending.ts'
 import { webhooksContract } from './contract/webhooks.ts'
@@ -111,5 +112,6 @@ export function storageContract(name: string, factory: StoreFactory): void {
     webhooksContract(factory)
     webhookSendingContract(factory)
     webhookCopiesContract(factory)
+    webhookAnswersContract(factory)
   })
 }

@@ -755,6 +755,23 @@ CREATE TABLE webhook_delivery (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_delivery_subject ON webhook_delivery (endpoint_no, subject, delivery_no) WHERE subject IS NOT NULL;
 
+-- An erasure takes what receivers have answered about its subject: what was tried stays. So does each step of its end, since tries were
+-- under way when it began, and it ends when every node has forgotten what it read before.
+CREATE TRIGGER erasure_takes_answers AFTER INSERT ON erasure BEGIN
+  UPDATE webhook_delivery SET answer = NULL
+  WHERE answer IS NOT NULL
+    AND endpoint_no IN (SELECT endpoint_no FROM webhook WHERE tenant = NEW.tenant AND feed = NEW.feed)
+    AND subject = coalesce(NEW.subject, (SELECT subject FROM event WHERE place =
+      (SELECT feed_no << 40 | NEW.last_position FROM feed_key WHERE tenant = NEW.tenant AND feed = NEW.feed)));
+END;
+CREATE TRIGGER erasure_takes_late_answers AFTER UPDATE OF state ON erasure WHEN NEW.state <> OLD.state BEGIN
+  UPDATE webhook_delivery SET answer = NULL
+  WHERE answer IS NOT NULL
+    AND endpoint_no IN (SELECT endpoint_no FROM webhook WHERE tenant = NEW.tenant AND feed = NEW.feed)
+    AND subject = coalesce(NEW.subject, (SELECT subject FROM event WHERE place =
+      (SELECT feed_no << 40 | NEW.last_position FROM feed_key WHERE tenant = NEW.tenant AND feed = NEW.feed)));
+END;
+
 -- What happened to endpoints, for those endpoints of their tenant that are sent operations.
 CREATE TABLE webhook_notice (
   notice_no INTEGER PRIMARY KEY AUTOINCREMENT,-- in the order of commits

@@ -957,6 +957,23 @@ END
 $$;
 CREATE TRIGGER erasure_takes_results AFTER INSERT ON erasure FOR EACH ROW EXECUTE FUNCTION take_results();
 
+-- ── Webhooks ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- An erasure takes what receivers have answered about its subject: what was tried stays. So does each step of its end, since tries were
+-- under way when it began, and it ends when every node has forgotten what it read before.
+CREATE FUNCTION take_answers() RETURNS trigger LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' AND NEW.state = OLD.state THEN RETURN NEW; END IF;
+  UPDATE webhook_delivery AS d SET answer = NULL
+  WHERE d.answer IS NOT NULL
+    AND d.endpoint_no = ANY (ARRAY(SELECT w.endpoint_no FROM webhook AS w WHERE w.tenant = NEW.tenant AND w.feed = NEW.feed))
+    AND d.subject = coalesce(NEW.subject, (SELECT e.subject FROM event AS e
+      WHERE e.tenant = NEW.tenant AND e.feed = NEW.feed AND e.position = NEW.last_position));
+  RETURN NEW;
+END
+$$;
+CREATE TRIGGER erasure_takes_answers AFTER INSERT OR UPDATE OF state ON erasure FOR EACH ROW EXECUTE FUNCTION take_answers();
+
 -- ── Audit ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- A row stays as it is, whatever rights a role was given. Only the owner of the table removes rows: `audit prune` names the
