@@ -110,7 +110,8 @@ export const problems = {
   subject_not_found: {
     status: 404,
     title: 'Property or contact not found',
-    detail: 'This feed has no event of this property or contact.',
+    detail:
+      'This feed has no event of this property or contact. Its reference is the agent_ref or contact_ref of its payload, not the id of an event: GET /v1/property-events/snapshot and GET /v1/contact-events/snapshot have all.',
   },
   erasure_not_found: {
     status: 404,

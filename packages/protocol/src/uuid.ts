@@ -12,6 +12,14 @@ export function parseUuid(text: string): string | undefined {
   return isUuid(text) ? text.toLowerCase() : undefined
 }
 
+/** What to do about a text that is not a UUID but has the digits of one, as without hyphens or in braces; shows nothing of it. Else `otherwise`. */
+export function uuidRemedy(text: string, otherwise: string): string {
+  const digits = text.length > 60 ? '' : text.replace(/^urn:uuid:/i, '').replaceAll(/[^0-9a-z]/gi, '')
+  return /^[0-9a-f]{32}$/i.test(digits)
+    ? 'Its digits are those of a UUID: write them with hyphens, as in 0d4b6a1e-58c5-4f0e-9a57-2b7c1f3d9e60, and nothing around them'
+    : otherwise
+}
+
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** The lower-case text of 16 bytes. */

@@ -3,7 +3,7 @@ import { nameKind, showValue } from './describe-value.ts'
 import { codesAt, kindRemedy, membersRemedy, missingRemedy, typeRemedy } from './fault-remedies.ts'
 import { countCodePoints, maxUrlLength, uuidPattern, webUrlPattern } from './field-rules.ts'
 import { isRecord } from './member-at.ts'
-import { ownReferenceRemedy } from '../uuid.ts'
+import { ownReferenceRemedy, uuidRemedy } from '../uuid.ts'
 
 /** What can be wrong with a payload. Stable: programs may rely on these codes. */
 export type PayloadFaultCode =
@@ -138,7 +138,7 @@ function missingMessage(schema: SchemaNode): string {
 /** A publisher's own reference, a text or a number, can be turned into a UUID. */
 function remedyOf({ rules }: Search, schema: SchemaNode, value: unknown, pointer: string): string {
   const isOwn = typeof value === 'string' || typeof value === 'number'
-  if (schema.pattern === uuidPattern && isOwn) return `. ${ownReferenceRemedy}`
+  if (schema.pattern === uuidPattern && isOwn) return `. ${uuidRemedy(String(value), ownReferenceRemedy)}`
   const types = [schema.type ?? []].flat()
   if (rules === undefined) return kindRemedy(value, types)
   if (schema.pattern !== undefined) return ''

@@ -64,7 +64,7 @@ export function idParams({ one, parameter }: Named, member = '`id`') {
 export function readId([given = '']: readonly string[], { one, parameter }: Named): string | Refused {
   const id = parseUuid(given)
   if (id !== undefined) return id
-  const message = `The id of ${one} must be a UUID: 8-4-4-4-12 hexadecimal digits.`
+  const message = `The id of ${one} must be a UUID: 8-4-4-4-12 hexadecimal digits, with hyphens.`
   return refused({ code: 'invalid_parameter', errors: [{ parameter, code: 'not_a_uuid', message }] })
 }
 

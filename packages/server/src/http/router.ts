@@ -7,6 +7,7 @@ import type { ServiceLimits } from './limits.ts'
 import { lookUpTable } from './look-up-table.ts'
 import type { Found, LookUp, Route } from './look-up-table.ts'
 import { nearestPaths } from './nearest-path.ts'
+import { howToRead, otherNames } from './other-names.ts'
 import type { NearestPath } from './nearest-path.ts'
 import { takesTenant } from './operation.ts'
 import type { Call, Operation } from './operation.ts'
@@ -212,22 +213,18 @@ function nothingAt(path: string, lookUp: LookUp, basePath: string, nearest: Near
   const shorter = withoutEndSlashes(path)
   const isThere = shorter !== path && lookUp.allowOf(routedTarget(shorter, '')) !== undefined
   const isBeforeId = lookUp.allowOf(routedTarget(`${shorter}/id`, '')) !== undefined
-  const nearestOne = isThere ? undefined : nearest(path)
-  const meant = nearestOne !== undefined && isBeforeId ? `${shorter}/{id}` : nearestOne
-  const listed = `The operations are listed under ${basePath}/docs and ${basePath}/openapi.json.`
-  const near = meant === undefined ? howToRead(path, basePath) : `Did you mean ${basePath}${meant}? `
   const detail = isThere
     ? 'There is nothing at this path. Leave out the slash at its end.'
-    : `There is nothing at this path. ${near}${listed}`
+    : `There is nothing at this path. ${whereElse(path)}The operations are listed under ${basePath}/docs and ${basePath}/openapi.json.`
   return { code: 'path_not_found', detail }
-}
 
-/** For paths that other services have for the same thing. The text ends with a blank. */
-function howToRead(path: string, basePath: string): string {
-  const match = /(propert|listing)|(contact)|event/i.exec(path.slice(0, 100))
-  if (match === null) return ''
-  const { subjectsPath, publishPath } = feeds[match[2] === undefined ? 'property' : 'contact']
-  return `Events are read with GET ${basePath}${publishPath} and published with POST; one subject is read with GET ${basePath}${subjectsPath}/{subjectId}, all with GET ${basePath}${publishPath}/snapshot. `
+  function whereElse(given: string): string {
+    const known = otherNames(given, basePath)
+    if (known !== undefined) return known
+    const near = nearest(given)
+    if (near === undefined) return howToRead(given, basePath)
+    return `Did you mean ${basePath}${isBeforeId ? `${shorter}/{id}` : near}? `
+  }
 }
 
 /**

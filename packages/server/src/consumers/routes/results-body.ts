@@ -77,7 +77,7 @@ function readResult(item: unknown, index: number): ResultItem | { readonly error
   const reference = given.get('agentRef')
   const agentRef =
     (typeof reference === 'string' ? parseUuid(reference) : undefined) ??
-    fault('agentRef', 'agentRef must be a UUID: 8-4-4-4-12 hexadecimal digits.')
+    fault('agentRef', 'agentRef must be a UUID: 8-4-4-4-12 hexadecimal digits, with hyphens.')
   const number = given.get('sequenceNumber')
   const sequenceNumber =
     typeof number === 'number' && Number.isSafeInteger(number) && number > 0

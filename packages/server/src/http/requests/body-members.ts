@@ -65,7 +65,7 @@ export function readMembers<Member extends string>(
       uuid(member) {
         const one = given.get(member)
         const id = typeof one === 'string' ? parseUuid(one) : undefined
-        return id ?? fault(member, `${member} must be a UUID: 8-4-4-4-12 hexadecimal digits.`)
+        return id ?? fault(member, `${member} must be a UUID: 8-4-4-4-12 hexadecimal digits, with hyphens.`)
       },
     },
   }

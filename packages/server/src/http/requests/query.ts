@@ -2,7 +2,7 @@
  * Reads query strings strictly, without a framework (D1, D2, D5, D19): frameworks turn `0x10` into 16, `1e309` into Infinity, keep the
  * last of a repeated name and drop names they do not know.
  */
-import { nearestName } from '@property-events/protocol'
+import { feeds, nearestName } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { noHeaders } from '../exchange.ts'
 import type { Headers } from '../exchange.ts'
@@ -97,6 +97,17 @@ function unknownParameter(name: string, names: readonly string[]): ProblemError 
   const nearest = nearestName(name, names)
   const known = names.length === 0 ? 'It has none.' : `Allowed: ${names.join(', ')}.`
   const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-  const message = `Not a parameter of this operation.${meant} ${known}`
+  const one =
+    nearest === undefined && /^(?:id$|subject|agent|propert|listing|contact)/i.test(name)
+      ? oneSubject(names)
+      : ''
+  const message = `Not a parameter of this operation.${meant} ${known}${one}`
   return { parameter: shownName(name), code: 'unknown_parameter', message }
+}
+
+/** For a list that is asked for one subject alone. */
+function oneSubject(names: readonly string[]): string {
+  if (!names.includes('after')) return ''
+  const [property, contact] = [feeds.property.subjectsPath, feeds.contact.subjectsPath]
+  return ` One alone is read with GET ${property}/{agent_ref} or GET ${contact}/{contact_ref}.`
 }

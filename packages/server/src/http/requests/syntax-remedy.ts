@@ -8,6 +8,7 @@ const hash = 0x23
 const closeBrace = 0x7d
 const closeBracket = 0x5d
 const openBrace = 0x7b
+const doubleQuote = 0x22
 const singleQuote = 0x27
 /** The first byte of a typographic quotation mark. */
 const curlyQuote = 0xe2
@@ -32,7 +33,12 @@ export function syntaxRemedy(body: Uint8Array, offset: number, format: 'json' | 
   if (before === comma && byte >= 0x30 && byte <= 0x39)
     return ' A number has no commas between its digits; names are in double quotes.'
   if (byte === curlyQuote) return ' Names and texts must be in straight double quotes.'
+  if (before === closeBrace || before === closeBracket)
+    return ' Either a comma is missing before it, or the JSON has ended: then remove what follows.'
+  if (byte === doubleQuote) return ' A comma or a colon is missing before it.'
   if (isLetter(byte)) {
+    if (before === doubleQuote)
+      return String.raw` A quotation mark inside a text is written \"; after a text comes a comma or a bracket.`
     const word = Buffer.from(body.subarray(offset, offset + 200)).toString('latin1')
     if (/^(?:NaN|Infinity|undefined)\b/.test(word))
       return ' JSON has no such value: send a number in digits, or null if there is none.'

@@ -149,9 +149,15 @@ export function decideAccess(
   if (!isFromItsNetwork(context, request, key)) return refused({ code: 'key_network' })
   if (tenant === undefined) return knownAccess(key, need)
   if (typeof tenant === 'object') return refused(tenant)
-  const access = grantedAccess(keyOfTenant(key, tenant), need)
+  const own = keyOfTenant(key, tenant)
+  const access = grantedAccess(own, need)
+  if (access.kind === 'refused' && own.grants.length === 0 && key.grants.length > 0)
+    return refused({ code: need.refusal === 'spec' ? 'key_scope' : 'missing_scope', detail: otherTenant })
   return access.kind === 'refused' ? access : { ...access, asked: { need, tenant } }
 }
+
+/** The same for tenants that there are not. */
+const otherTenant = `This key has no scope for the tenant that ${tenantHeader} or ?tenant= names. Leave it out if the key is of one tenant alone, or name one of the key's own: GET /v1/admin/self lists them.`
 
 const publishingEnded = {
   code: 'key_disabled',

@@ -4,6 +4,7 @@ import {
   feeds,
   nearestName,
   parseUuid,
+  uuidRemedy,
   standardCode,
   viewOfApiEventType,
 } from '@property-events/protocol'
@@ -123,9 +124,10 @@ export function readSubject(
   const subjectId = parseUuid(text)
   if (subjectId !== undefined) return { subjectId }
   const shown = feed === 'contact' ? 'The reference' : quoteInput(text)
-  const remedy =
-    feed === 'property' ? ' To make one from your own reference, use `property-events reference`.' : ''
-  const message = `${shown} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.${remedy}`
+  const own =
+    feed === 'property' ? 'To make one from your own reference, use `property-events reference`' : ''
+  const remedy = uuidRemedy(text, own)
+  const message = `${shown} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.${remedy && ` ${remedy}.`}`
   return { parameter: 'subjectId', code: 'not_a_uuid', message }
 }
 

@@ -1,5 +1,5 @@
 /** `GET …/geteventbyid/{eventId}`: one event (spec §4.2; D18 for contacts). */
-import { feeds, parseUuid } from '@property-events/protocol'
+import { feeds, parseUuid, uuidRemedy } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { feedKeyOf } from '../../http/access.ts'
 import { refused } from '../../http/exchange.ts'
@@ -81,7 +81,8 @@ export function getEvent(context: GetEventContext, feedName: FeedName): Operatio
 }
 
 function notUuid(given: string) {
-  const message = `${quoteInput(given)} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix. It is the "id" of an event in a list.`
+  const remedy = uuidRemedy(given, 'It is the "id" of an event in a list')
+  const message = `${quoteInput(given)} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix. ${remedy}.`
   return { parameter: 'eventId', code: 'not_a_uuid', message }
 }
 
