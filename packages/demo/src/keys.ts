@@ -10,7 +10,7 @@ import { writeWhole } from '@property-events/server/plain'
 export interface TenantKeys {
   readonly tenantId: string
   readonly name: string
-  /** Both read scopes. */
+  /** Both read scopes, and those for webhooks. */
   readonly readKey: string
   /** Both publish scopes. */
   readonly publishKey: string
@@ -28,7 +28,12 @@ export interface SavedDemo extends DemoKeys {
 }
 
 const fileName = 'demo-keys.json'
-const readScopes: readonly Scope[] = ['property:read', 'contact:read']
+const readScopes: readonly Scope[] = [
+  'property:read',
+  'contact:read',
+  'property:webhooks',
+  'contact:webhooks',
+]
 const publishScopes: readonly Scope[] = ['property:publish', 'contact:publish']
 
 /** Uses the saved keys that still work, makes the others, and keeps them all, with the address of the service. */
