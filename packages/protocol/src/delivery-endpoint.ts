@@ -15,7 +15,7 @@ export function waitingSentence({ delivery, event, now, time }: Words): string {
   const next =
     nextTryAt === null || Date.parse(nextTryAt) <= now.getTime()
       ? 'The next try is due.'
-      : `The next try is at ${time(nextTryAt)}.`
+      : `The next try is${on(nextTryAt, time)}.`
   return `${what}${tries === 0 ? '' : refused}.${isSending(webhook) ? ` ${next}` : ''}`
 }
 

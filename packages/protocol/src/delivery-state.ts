@@ -45,8 +45,11 @@ export function since(at: string | null, time: Words['time']): string {
   return at === null ? '' : ` since ${time(at)}`
 }
 
+/** ` at 09:32`; ` on 28 Feb 17:00`, where the text begins with a day. */
 export function on(at: string | null, time: Words['time']): string {
-  return at === null ? '' : ` at ${time(at)}`
+  if (at === null) return ''
+  const text = time(at)
+  return /^\d?\d:/.test(text) ? ` at ${text}` : ` on ${text}`
 }
 
 export const minuteMs = 60_000

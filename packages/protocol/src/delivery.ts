@@ -46,7 +46,7 @@ const sentences: Readonly<Record<DeliveryState, (words: Words) => string>> = {
     return `It reported${on(at, time)} that it has applied ${what}${through}${before}. It has not reported whether the site shows it.`
   },
   acknowledged({ delivery: { at }, event, time }) {
-    const when = at === null ? '; the minute is no longer on record' : ` at ${time(at)}, ${delay(event, at)}`
+    const when = at === null ? '; the minute is no longer on record' : `${on(at, time)}, ${delay(event, at)}`
     return `Its receiver acknowledged it${when}. It has not reported a result.`
   },
   waiting: waitingSentence,
@@ -84,7 +84,7 @@ function sentSentence({ delivery, event, now, time }: Words): string {
   const { at, route, acknowledged } = delivery
   const by = route === null ? '' : ` by ${routeWords[route] ?? route}`
   const when =
-    at === null ? 'Sent; the minute is no longer on record' : `Sent${by} at ${time(at)}, ${delay(event, at)}`
+    at === null ? 'Sent; the minute is no longer on record' : `Sent${by}${on(at, time)}, ${delay(event, at)}`
   if (delivery.webhook !== null) return `${when}. Its receiver has not acknowledged it.`
   const unsaid =
     acknowledged === null
@@ -102,7 +102,7 @@ function asked(
   const ago = now.getTime() - Date.parse(lastAskedAt)
   const quiet =
     lastNothingNewAt !== null && lastNothingNewAt >= lastAskedAt ? ', and there was nothing new' : ''
-  return ` Its last request was at ${time(lastAskedAt)} (${duration(ago)} ago)${quiet}.`
+  return ` Its last request was${on(lastAskedAt, time)} (${duration(ago)} ago)${quiet}.`
 }
 
 function pendingSentence({ delivery, event, now, time }: Words): string {
@@ -119,7 +119,7 @@ function pendingSentence({ delivery, event, now, time }: Words): string {
     const cause = isYoung ? '' : '; it has stopped, or a cache in between answers instead of the service'
     return `Not sent: it has made no request since ${time(lastAskedAt)} (${ago})${cause}.${before}`
   }
-  return `Not sent: it made a request at ${time(lastAskedAt)} (${ago} ago), and this event was not in what it requested.${before}`
+  return `Not sent: it made a request${on(lastAskedAt, time)} (${ago} ago), and this event was not in what it requested.${before}`
 }
 
 /** How long it takes with others, where this one is not live yet. */

@@ -301,7 +301,7 @@ const cases: readonly Case[] = [
   {
     what: 'a key that was revoked',
     delivery: { state: 'refused_by_us', at: '2026-02-28T17:00:00.000Z', code: 'key_revoked', refusals: 3 },
-    sentence: 'Its key was revoked at 2026-02-28 17:00, 3 refusals (key_revoked).',
+    sentence: 'Its key was revoked on 2026-02-28 17:00, 3 refusals (key_revoked).',
   },
   {
     what: 'a key that has ended and is not used any more',

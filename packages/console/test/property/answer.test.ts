@@ -204,7 +204,7 @@ const cases: readonly Case[] = [
     what: 'a key that has ended',
     consumer: { state: 'refused_by_us', at: '2026-02-28T17:00:00.000Z', code: 'key_expired', refusals: 3 },
     mark: 'stopped',
-    text: 'Its key expired at 28 Feb 17:00, 3 refusals (key_expired).',
+    text: 'Its key expired on 28 Feb 17:00, 3 refusals (key_expired).',
   },
   {
     what: 'a key that was revoked',

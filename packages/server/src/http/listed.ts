@@ -70,7 +70,7 @@ export function readId([given = '']: readonly string[], { one, parameter }: Name
 
 /** `including`: what a reader might not expect in the list. */
 export function listDescription(including: string): string {
-  return `At most ${listedPerPage}, the oldest first, ${including}. Ask again with \`after\` = \`next\` until \`next\` is null.`
+  return `At most ${listedPerPage}, the oldest first, so that what is added later comes last, ${including}. Ask again with \`after\` = \`next\` until \`next\` is null.`
 }
 
 /** `POST` of a small JSON body. */

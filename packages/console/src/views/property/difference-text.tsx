@@ -48,7 +48,10 @@ function TextChange({ pieces }: { readonly pieces: readonly Piece[] }) {
   const text = (
     <q dir="auto">
       {pieces.map((piece, index) => (
-        <PieceText key={index} piece={piece} />
+        <>
+          {index > 0 && ' '}
+          <PieceText key={index} piece={piece} />
+        </>
       ))}
     </q>
   )
@@ -73,7 +76,7 @@ function wordsIn(pieces: readonly Piece[], kind: Piece['kind']): string {
 function PieceText({ piece: { kind, text } }: { readonly piece: Piece }) {
   if (kind === 'added') return <ins>{text}</ins>
   if (kind === 'removed') return <del>{text}</del>
-  return <> {text} </>
+  return <>{text}</>
 }
 
 const words = { added: 'added', removed: 'removed', changed: 'changed' } as const

@@ -16,7 +16,7 @@ export interface ReceiptContext {
 const backups = {
   code: 'backups',
   detail:
-    'Backups that were made before; `madeAt` has those that the store knows of, the newest first. Delete them, or erase again after a restore.',
+    'Backups that were created before, with the times of those that the store knows of, the newest first. Delete them, or erase again after a restore.',
 } as const
 
 /** What no erasure reaches, and what is left to do about each. */
