@@ -37,6 +37,8 @@ export type BackgroundTask =
   | 'use_session'
   /** Removing notes about requests that were kept long enough. */
   | 'age_notes'
+  /** Sending webhooks, and writing how far they are. */
+  | 'send_webhooks'
   /** Checking which publishers and consumers have fallen silent. */
   | 'watch_silence'
   /** Making pages ahead of time. */

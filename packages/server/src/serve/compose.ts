@@ -66,7 +66,7 @@ import type { FeedKey } from '../events/feed-key.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import { countUsage } from '../usage/usage-counter.ts'
 import type { UsageCounts } from '../usage/usage-counter.ts'
-import type { WebhookOptions } from '../webhooks/receiver.ts'
+import { webhooksOf } from './webhooks.ts'
 import type { ServiceParts } from './service-parts.ts'
 
 /** Everything that operations and the answering of requests take, each of them only what it names. */
@@ -142,13 +142,6 @@ function storeOf(storage: StorageEngine) {
   const ofFeeds = { events, erasures, expiry, holds, restrictions, publications, consumers, silence }
   return { ...ofFeeds, tenants, audit, deletions, keys, leaving, names, usage }
 }
-
-/** To whom this node sends webhooks, and who is told that one was made or changed. */
-function webhooksOf({ storage, peppers, webhooks = publicReceivers }: ServiceParts) {
-  return { webhooks: storage.webhooks, webhookOptions: webhooks, webhookChanged: () => undefined, peppers }
-}
-
-const publicReceivers: WebhookOptions = { allowHttp: false, networks: [], answers: 'public' }
 
 function forOperators(options: ServiceParts, clock: () => number) {
   const { storage, exportTenant, shownSettings = [], findings } = options

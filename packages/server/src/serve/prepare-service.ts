@@ -16,6 +16,8 @@ import type { ServiceParts } from './service-parts.ts'
 import { createRouter } from '../http/router.ts'
 import type { AddressInfo } from 'node:net'
 import { createTransport } from '../http/transport/index.ts'
+import { startWebhooks } from './webhooks.ts'
+import type { WebhookWorker } from '../webhooks/worker.ts'
 
 export interface ListenOptions {
   readonly host: string
@@ -41,6 +43,8 @@ export interface PreparedService {
    * nothing of it, and the ledger has what was sent of it.
    */
   forgetFeed(key: FeedKey): Promise<void>
+  /** Begins to send webhooks, under the node's id; `undefined`: this node sends none. */
+  sendWebhooks(nodeId: string): Promise<WebhookWorker | undefined>
   /** As in `PageReader.compare`. */
   compareFeeds: PageReader['compare']
   /** True from the call of `drain` or `close` on. */
@@ -115,6 +119,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
       await reads.settled(limits.requestTimeoutMs)
       await ledger.flush()
     },
+    sendWebhooks: (nodeId) => startWebhooks(context, options.storage, nodeId),
     compareFeeds: (headOf) => pages.compare(headOf),
     stopping,
     close() {

@@ -22,6 +22,7 @@ import { prepareService, addressUrl } from './prepare-service.ts'
 import type { ListenOptions, PreparedService } from './prepare-service.ts'
 import type { ServiceParts } from './service-parts.ts'
 import { defaultPages } from './compose.ts'
+import type { WebhookWorker } from '../webhooks/worker.ts'
 
 export interface ServiceOptions extends ServiceParts, ListenOptions {
   /** Where `/metrics`, `/livez` and `/readyz` are; `undefined`: nowhere. */
@@ -74,8 +75,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     })
     // The port is known only now.
     if (options.console !== undefined) await announcing.listens(options.console.url ?? address.url)
+    const webhooks = await prepared.sendWebhooks(announcing.nodeId)
     const tasks = [
-      ...backgroundTasks(options, prepared, announcing.nodeId),
+      ...backgroundTasks(options, prepared, announcing.nodeId, webhooks),
       announcing,
       boundMemory(allowedMemory(options), prepared.counts),
     ]
@@ -83,6 +85,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
       stopTending()
+      await webhooks?.close()
       await prepared.close()
       for (const task of tasks) await task.close()
       await operations?.close()
@@ -124,10 +127,14 @@ function backgroundTasks(
   }: ServiceOptions,
   prepared: PreparedService,
   nodeId: string,
+  webhooks: WebhookWorker | undefined,
 ): readonly { close(): Promise<void> }[] {
   const { outages: report } = prepared
   const compare: PreparedService['compareFeeds'] = (headOf) => prepared.compareFeeds(headOf)
-  const forget = (key: FeedKey): Promise<void> => prepared.forgetFeed(key)
+  const forget = async (key: FeedKey): Promise<void> => {
+    await webhooks?.forget(key)
+    await prepared.forgetFeed(key)
+  }
   return [
     forgetSkippedIds(storage, undefined, report),
     startAgeing(storage, report),

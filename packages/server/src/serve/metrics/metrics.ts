@@ -21,6 +21,8 @@ import type { StoreMetrics } from './store-metrics.ts'
 import { topCounter } from '../../runtime/metrics/top-counter.ts'
 import type { TopMetric } from '../../runtime/metrics/top-counter.ts'
 import { topWentLive } from './went-live-metrics.ts'
+import { webhookMetrics } from './webhook-metrics.ts'
+import type { WebhookMetrics } from './webhook-metrics.ts'
 import { waitingKinds } from '../../http/observer.ts'
 
 export interface Metrics extends RequestObserver {
@@ -30,6 +32,7 @@ export interface Metrics extends RequestObserver {
   readonly commits: Pick<PublishMetrics, 'waited' | 'committed'>
   readonly live: LiveMetrics
   readonly store: StoreMetrics
+  readonly webhooks: WebhookMetrics
   watchQueue(state: () => QueueState): void
   /** Sets the function that returns, at each scrape, the requests and answers that the node holds. */
   watchInFlight(state: () => InFlightState): void
@@ -80,6 +83,7 @@ export function createMetrics(): Metrics {
     commits: publishing,
     live: liveMetrics(register),
     store,
+    webhooks: webhookMetrics(register),
     watchQueue: (state) => publishing.watchQueue(state),
     watchInFlight: (state) => addInFlight(register, state),
     watchOutages(outages) {

@@ -1,0 +1,298 @@
+/**
+ * Sends to one endpoint while this node has its lease. The plan says what is due; this reads for it, posts, and gathers what has to be
+ * written, which the node writes for all its endpoints together (progress-writer.ts).
+ */
+import type { TaskReport } from '../runtime/background-task.ts'
+import { pause } from '../runtime/worker-loop.ts'
+import type { Lease } from './endpoint.ts'
+import { GatheredProgress } from './gathered-progress.ts'
+import type { Unwritten } from './gathered-progress.ts'
+import { epochMessage } from './message.ts'
+import type { Message } from './message.ts'
+import type { MessageSource } from './message-source.ts'
+import { EndpointPlan } from './plan.ts'
+import type { TryOutcome } from './plan.ts'
+import { tryOnce } from './try-once.ts'
+import type { TryParts } from './try-once.ts'
+import type { ViewEvent } from './waiting-rows.ts'
+
+/** A try begins only with as much of the lease left beside its own time, so it ends with the lease (W5). */
+const leaseReserveMs = 5_000
+/** After the store has failed. */
+const storeRetryMs = 1_000
+const tellFailingMs = 3_600_000
+const disableFailingMs = 5 * 86_400_000
+/** Half a window of tries is written at once, and everything else soon. */
+const writtenAtOnce = 32
+const goneStatus = 410
+
+export interface SenderParts extends TryParts {
+  readonly lease: Lease
+  readonly source: MessageSource
+  readonly report: TaskReport
+  /** With which number a property was acknowledged last; asked only for endpoints that want changes. */
+  readonly version: (subjectId: string) => Promise<number | undefined>
+  /** There is something to write: now, or soon. */
+  readonly want: (sender: EndpointSender, when: 'now' | 'soon') => void
+  readonly onTry: (outcome: TryOutcome['kind'], event: ViewEvent | undefined) => void
+}
+
+/** The message that begins an epoch: a feed of one event, which is tried and waits as others do. */
+interface Announcement {
+  readonly epoch: string
+  readonly plan: EndpointPlan
+}
+
+const announced: ViewEvent = { sequenceNumber: 1, subjectId: 'epoch' }
+
+export class EndpointSender {
+  readonly endpointId: string
+  readonly leaseNo: number
+  readonly #parts: SenderParts
+  readonly #plan: EndpointPlan
+  readonly #timeoutMs: number
+  readonly #ending = new AbortController()
+  readonly #underWay = new Set<Promise<void>>()
+  #announcement: Announcement | undefined
+  #epoch: string
+  #leaseEndsMs = 0
+  #isAllowed = false
+  #isReading = false
+  #isTold: boolean
+  #timer: NodeJS.Timeout | undefined
+  readonly #gathered: GatheredProgress
+
+  constructor(parts: SenderParts) {
+    const { lease, clock } = parts
+    const { endpoint, waiting } = lease
+    const { settings, progress } = endpoint
+    const { failingSinceMs } = progress
+    this.#parts = parts
+    this.endpointId = endpoint.endpointId
+    this.leaseNo = lease.leaseNo
+    this.#plan = new EndpointPlan({ settled: progress.settled, waiting, failingSinceMs }, settings)
+    this.#gathered = new GatheredProgress(lease, this.#plan)
+    this.#timeoutMs = settings.timeoutSeconds * 1_000
+    this.#epoch = progress.epoch
+    this.#isTold = failingSinceMs !== undefined && clock() - failingSinceMs >= tellFailingMs
+    parts.source.onChange(this.go)
+  }
+
+  /** `leaseEndsMs`: on the clock of `performance.now()`. `isAllowed`: the feed can be sent from. */
+  renewed(leaseEndsMs: number, isAllowed: boolean): void {
+    this.#leaseEndsMs = leaseEndsMs
+    this.#isAllowed = isAllowed
+    this.go()
+  }
+
+  /** Its key has lost the right. Nothing is sent any more. */
+  revoke(): void {
+    this.#gathered.disable('key_revoked')
+    this.#end()
+    this.#parts.want(this, 'now')
+  }
+
+  /** Begins no try any more, and resolves when those under way have ended. What is unwritten can be written still. */
+  async finish(): Promise<void> {
+    this.#end()
+    await Promise.all(this.#underWay)
+    this.#parts.receiver.close()
+  }
+
+  /** The lease is another's: nothing is begun, and nothing that ends is written. */
+  abandon(): void {
+    this.#end()
+    this.#parts.receiver.close()
+  }
+
+  /** Resolves when what was read before the call is sent, or forgotten (D17). */
+  forget(): Promise<unknown> {
+    this.#parts.source.forget()
+    return Promise.all(this.#underWay)
+  }
+
+  get counts(): { readonly underWay: number; readonly isFailing: boolean } {
+    return { underWay: this.#underWay.size, isFailing: this.#failingSinceMs() !== undefined }
+  }
+
+  go = (): void => {
+    if (this.#ending.signal.aborted) return
+    clearTimeout(this.#timer)
+    this.#watchHealth()
+    const { epoch } = this.#parts.source
+    if (!this.#gathered.isDisabled && this.#isAllowed && epoch !== undefined) {
+      if (epoch !== this.#epoch) this.#announce(epoch)
+      else {
+        this.#read()
+        this.#steps(this.#plan, (event) => this.#eventMessage(event))
+      }
+    }
+    if (this.#gathered.tries >= writtenAtOnce) this.#parts.want(this, 'now')
+    else if (!this.#gathered.isEmpty) this.#parts.want(this, 'soon')
+  }
+
+  /** What is to be written, and what to call once it is. */
+  unwritten(): Unwritten | undefined {
+    const taken = this.#gathered.take(this.#epoch)
+    if (taken === undefined) return undefined
+    return {
+      write: taken.write,
+      written: () => {
+        taken.written()
+        if (taken.write.disable !== undefined) this.abandon()
+        this.go()
+      },
+    }
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer)
+    this.#ending.abort()
+    this.#parts.source.stop()
+  }
+
+  #hasTime(): boolean {
+    return this.#leaseEndsMs - performance.now() >= this.#timeoutMs + leaseReserveMs
+  }
+
+  #watchHealth(): void {
+    const sinceMs = this.#failingSinceMs()
+    const failingMs = sinceMs === undefined ? 0 : this.#parts.clock() - sinceMs
+    if (failingMs >= disableFailingMs) this.#gathered.disable('failing')
+    if (!this.#isTold && failingMs >= tellFailingMs) {
+      this.#isTold = true
+      this.#gathered.tell('webhook.failing')
+    } else if (this.#isTold && sinceMs === undefined) {
+      this.#isTold = false
+      this.#gathered.tell('webhook.recovered')
+    }
+  }
+
+  #failingSinceMs(): number | undefined {
+    return (this.#announcement?.plan ?? this.#plan).failingSinceMs
+  }
+
+  /** Once no event of the epoch before is under way; until it is acknowledged or given up, the cursor stands. */
+  #announce(epoch: string): void {
+    if (this.#announcement?.epoch !== epoch) {
+      if (this.#underWay.size > 0) return
+      const plan = new EndpointPlan(
+        { settled: 0, waiting: [], failingSinceMs: undefined },
+        this.#parts.lease.endpoint.settings,
+      )
+      plan.add([announced], announced.sequenceNumber)
+      this.#announcement = { epoch, plan }
+    }
+    const {
+      tenantId,
+      settings: { feed, format },
+    } = this.#parts.lease.endpoint
+    const change = { tenantId, feed, epoch, previousEpoch: this.#epoch, after: this.#plan.through }
+    this.#steps(this.#announcement.plan, async () => epochMessage(change, format, this.#parts.clock()))
+  }
+
+  #read(): void {
+    const { room, through } = this.#plan
+    const { source } = this.#parts
+    if (this.#isReading || room <= 0 || !source.hasAfter(through)) return
+    this.#isReading = true
+    this.#run(async () => {
+      const read = await this.#fromStore(() => source.read(through, room))
+      this.#isReading = false
+      // Numbers of another epoch begin after its announcement.
+      if (read !== undefined && source.epoch === this.#epoch) this.#plan.add(read.events, read.through)
+    })
+  }
+
+  #steps(plan: EndpointPlan, make: (event: ViewEvent) => Promise<Message | undefined>): void {
+    while (this.#hasTime()) {
+      const step = plan.next(this.#parts.clock())
+      if (step.kind === 'wait') {
+        const waitMs = step.untilMs - this.#parts.clock()
+        if (step.untilMs !== Infinity) this.#timer = setTimeout(this.go, Math.max(1, waitMs)).unref()
+        return
+      }
+      if (step.kind === 'send') this.#run(() => this.#try(plan, step.event, make))
+      else {
+        const { subjectId, after, through } = step
+        this.#run(async () => {
+          const find = () => this.#parts.source.find(subjectId, after, through)
+          const found = await this.#fromStore(async () => ({ number: await find() }))
+          if (found !== undefined) plan.found(subjectId, found.number)
+        })
+      }
+    }
+  }
+
+  async #try(
+    plan: EndpointPlan,
+    event: ViewEvent,
+    make: (event: ViewEvent) => Promise<Message | undefined>,
+  ): Promise<void> {
+    const made = await this.#fromStore(async () => ({ message: await make(event) }))
+    if (made === undefined || this.#ending.signal.aborted || !this.#hasTime()) return
+    const isEvent = plan === this.#plan
+    const outcome = await this.#post(made.message, isEvent ? event : undefined)
+    if (outcome === undefined) return
+    plan.end(event, outcome, this.#parts.clock())
+    if (isEvent && outcome.kind === 'acknowledged' && made.message !== undefined)
+      this.#gathered.acknowledge(event, this.#parts.clock())
+    if (!isEvent) this.#noteAnnounced(plan, outcome)
+  }
+
+  /** `undefined`: it counts no more. */
+  async #post(message: Message | undefined, event: ViewEvent | undefined): Promise<TryOutcome | undefined> {
+    // Nothing is left of it for this endpoint.
+    if (message === undefined) return { kind: 'acknowledged' }
+    const { outcome, delivery } = await tryOnce(this.#parts, message, event)
+    if (this.#leaseEndsMs < performance.now()) return undefined
+    this.#parts.onTry(outcome.kind, event)
+    this.#gathered.log(delivery)
+    if (delivery.status === goneStatus) this.#gathered.disable('gone')
+    return outcome
+  }
+
+  /** Given up like any other message, it is known as well: the epoch is in every message. */
+  #noteAnnounced(plan: EndpointPlan, { kind }: TryOutcome): void {
+    const change = plan.unwritten()
+    if (change !== undefined) plan.written(change)
+    const isGivenUp = (change?.rows?.givenUp.length ?? 0) > 0
+    if (this.#announcement?.plan !== plan || (kind !== 'acknowledged' && !isGivenUp)) return
+    this.#epoch = this.#announcement.epoch
+    this.#gathered.epochIsNew = true
+    this.#announcement = undefined
+  }
+
+  async #eventMessage(event: ViewEvent): Promise<Message | undefined> {
+    const { source, version, clock, lease } = this.#parts
+    const known = () => this.#gathered.version(event.subjectId) ?? version(event.subjectId)
+    return source.message(event, lease.endpoint.settings.changes ? await known() : undefined, clock())
+  }
+
+  /** Asks the store until it answers, or the sender has ended (`undefined`). */
+  async #fromStore<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    const { signal } = this.#ending
+    if (signal.aborted) return undefined
+    try {
+      return await ask()
+    } catch (error) {
+      this.#failed(error)
+    }
+    await pause(storeRetryMs, signal)
+    return this.#fromStore(ask)
+  }
+
+  #failed(error: unknown): void {
+    this.#parts.report.failed('send_webhooks', error, { endpoint: this.endpointId })
+  }
+
+  #run(work: () => Promise<void>): void {
+    const running = work()
+      .catch((error: unknown) => this.#failed(error))
+      .finally(() => {
+        this.#underWay.delete(running)
+        this.go()
+      })
+    this.#underWay.add(running)
+  }
+}

@@ -1,0 +1,93 @@
+/** What has become of one endpoint's messages and is not written yet. */
+import type { Delivery, DisableReason, Lease, NoticeKind, ProgressWrite } from './endpoint.ts'
+import type { EndpointPlan } from './plan.ts'
+import type { ViewEvent } from './waiting-rows.ts'
+
+/** What is to be written, and what to call once it is. */
+export interface Unwritten {
+  readonly write: ProgressWrite
+  readonly written: () => void
+}
+
+export class GatheredProgress {
+  /** The epoch was announced since it was last written. */
+  epochIsNew = false
+  readonly #lease: Lease
+  readonly #plan: EndpointPlan
+  #deliveries: readonly Delivery[] = []
+  #versions: readonly ViewEvent[] = []
+  #acknowledged: ProgressWrite['acknowledged']
+  #notices: readonly NoticeKind[] = []
+  #disable: DisableReason | undefined
+
+  constructor(lease: Lease, plan: EndpointPlan) {
+    this.#lease = lease
+    this.#plan = plan
+  }
+
+  get isDisabled(): boolean {
+    return this.#disable !== undefined
+  }
+
+  /** Tries whose end is not written. */
+  get tries(): number {
+    return this.#deliveries.length
+  }
+
+  get isEmpty(): boolean {
+    return (
+      this.#deliveries.length === 0 &&
+      this.#notices.length === 0 &&
+      !this.epochIsNew &&
+      !this.isDisabled &&
+      this.#plan.unwritten() === undefined
+    )
+  }
+
+  log(delivery: Delivery): void {
+    this.#deliveries = [...this.#deliveries, delivery]
+  }
+
+  acknowledge(event: ViewEvent, atMs: number): void {
+    const { sequenceNumber } = event
+    if (sequenceNumber >= (this.#acknowledged?.sequenceNumber ?? 0))
+      this.#acknowledged = { sequenceNumber, atMs }
+    if (this.#lease.endpoint.settings.changes) this.#versions = [...this.#versions, event]
+  }
+
+  /** With which number the property was acknowledged last, if that is not written yet. */
+  version(subject: string): number | undefined {
+    return this.#versions.findLast(({ subjectId }) => subjectId === subject)?.sequenceNumber
+  }
+
+  tell(notice: NoticeKind): void {
+    this.#notices = [...this.#notices, notice]
+  }
+
+  disable(reason: DisableReason): void {
+    this.#disable ??= reason
+  }
+
+  /** `undefined`: everything is written. */
+  take(epoch: string): Unwritten | undefined {
+    if (this.isEmpty) return undefined
+    const change = this.#plan.unwritten()
+    const [deliveries, versions, acknowledged] = [this.#deliveries, this.#versions, this.#acknowledged]
+    const [notice] = this.#notices
+    const { leaseNo } = this.#lease
+    const { endpointId } = this.#lease.endpoint
+    const written = (): void => {
+      if (change !== undefined) this.#plan.written(change)
+      this.#deliveries = this.#deliveries.slice(deliveries.length)
+      this.#versions = this.#versions.slice(versions.length)
+      if (notice !== undefined) this.#notices = this.#notices.slice(1)
+      if (this.#acknowledged === acknowledged) this.#acknowledged = undefined
+      this.epochIsNew = false
+    }
+    const disable = this.#disable
+    return {
+      write: { endpointId, leaseNo, epoch, change, acknowledged, deliveries, versions, disable, notice },
+      written,
+    }
+  }
+}

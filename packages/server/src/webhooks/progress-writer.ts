@@ -1,0 +1,76 @@
+/** Writes the progress of all endpoints of a node together: one commit for many tries. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { TaskReport } from '../runtime/background-task.ts'
+import type { WebhookStore } from './endpoint.ts'
+import type { EndpointSender } from './endpoint-sender.ts'
+
+/** What is to be written soon waits for others this long. */
+const writeEveryMs = 250
+const retryMs = 1_000
+
+export interface ProgressWriter {
+  want(sender: EndpointSender, when: 'now' | 'soon'): void
+  /** Resolves when everything that the sender has to write is written, or its lease is another's. Rejects as the store does. */
+  flush(sender: EndpointSender): Promise<void>
+  close(): void
+}
+
+/** `onLost`: the sender's lease is another's. */
+export function progressWriter(
+  { save }: Pick<WebhookStore, 'save'>,
+  onLost: (sender: EndpointSender) => void,
+  report: TaskReport,
+): ProgressWriter {
+  const wanting = new Set<EndpointSender>()
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> | undefined
+
+  async function write(senders: readonly EndpointSender[]): Promise<void> {
+    const parts = senders.flatMap((sender) => {
+      const unwritten = sender.unwritten()
+      return unwritten === undefined ? [] : [{ sender, ...unwritten }]
+    })
+    if (parts.length === 0) return
+    const lost = new Set(await save(parts.map((part) => part.write)))
+    for (const { sender, written } of parts) {
+      if (lost.has(sender.endpointId)) onLost(sender)
+      else written()
+    }
+  }
+
+  /** One commit after the other: what ends meanwhile is in the next. */
+  async function writeAll(): Promise<void> {
+    while (wanting.size > 0) {
+      const senders = [...wanting]
+      wanting.clear()
+      try {
+        await write(senders)
+        report.worked('send_webhooks')
+      } catch (error) {
+        report.failed('send_webhooks', error)
+        for (const sender of senders) wanting.add(sender)
+        await delay(retryMs, undefined, { ref: false })
+      }
+    }
+  }
+
+  function writeNow(): void {
+    clearTimeout(timer)
+    timer = undefined
+    writing ??= writeAll().finally(() => (writing = undefined))
+  }
+
+  return {
+    want(sender, when) {
+      wanting.add(sender)
+      if (when === 'now') writeNow()
+      else timer ??= setTimeout(writeNow, writeEveryMs).unref()
+    },
+    async flush(sender) {
+      await writing
+      wanting.delete(sender)
+      await write([sender])
+    },
+    close: () => clearTimeout(timer),
+  }
+}
