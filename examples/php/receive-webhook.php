@@ -14,7 +14,7 @@ require __DIR__ . '/PropertyTables.php';
 
 try {
     $message = PropertyWebhook::verify((string) file_get_contents('php://input'), getallheaders(), (string) getenv('WEBHOOK_SECRET'));
-    if ($message->type === 'property.event') {
+    if (in_array($message->type, ['property.event', 'feed.epochChanged'], true)) {
         // One after the other: whoever waits here finds nothing new, which costs one request.
         $lock = fopen(sys_get_temp_dir() . '/receive-webhook-' . hash('xxh64', (string) getenv('DATABASE')) . '.lock', 'c');
         flock($lock, LOCK_EX);
