@@ -63,6 +63,11 @@ function stateSet(tenant: string, target: string, state: EndpointState): Changes
   return [{ action: 'webhook.paused', tenant, target, detail: { reason: state.reason } }]
 }
 
+/** An endpoint of another store. */
+export function webhookTaken(endpoint: EndpointRecord, paused: EndpointState): Changes {
+  return [...webhookCreated(endpoint), ...stateSet(endpoint.tenantId, endpoint.endpointId, paused)]
+}
+
 /** Endpoints of a copy. */
 export function webhooksCopied(
   rows: readonly { readonly tenant: string; readonly endpoint_id: string }[],

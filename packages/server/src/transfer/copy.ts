@@ -11,6 +11,7 @@ import type { StoreRecord } from '../store/store-records.ts'
 import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from './compare.ts'
 import type { CopiedFeed } from './compare.ts'
 import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
+import { copyWebhooks } from './copy-webhooks.ts'
 
 interface CopyOptions {
   readonly from: StorageEngine
@@ -73,6 +74,7 @@ async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
   await copyDeletions(from, to)
   await copyNames(from, to, actor)
   await copyRecords(from, to, actor)
+  await copyWebhooks(from, to, actor)
   if (whole !== undefined) await to.importRecords([whole], actor)
   return feeds
 }

@@ -14,6 +14,7 @@ import type { Tenant } from '../tenants/tenant.ts'
 import { moveKeys } from './move-keys.ts'
 import { withoutThinning } from './compare.ts'
 import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
+import { copyWebhooks } from './copy-webhooks.ts'
 
 /**
  * For a service: a file in the folder, named by tenant and deletion. The folder is created if it is missing, for its owner alone; what a
@@ -101,6 +102,7 @@ async function fill(from: StorageEngine, to: StorageEngine, tenant: Tenant, acto
   )
   await moveKeys(from, to, tenantId, actor)
   await copyRecords(from, to, actor, tenantId)
+  await copyWebhooks(from, to, actor, tenantId)
   await copyRules(from, to, actor, tenantId)
   await copyLeaving(from, to, actor, tenantId)
   await copyAuditOf(from, to, tenantId)

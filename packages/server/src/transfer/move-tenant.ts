@@ -15,6 +15,7 @@ import { keysOfTenant, moveKeys, refuseForeignKeys } from './move-keys.ts'
 import { endedEarly, movingFault, referenceFault, reopeningFault } from './refusals.ts'
 import type { MoveStage } from './refusals.ts'
 import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
+import { copyWebhooks } from './copy-webhooks.ts'
 
 interface MoveOptions {
   readonly from: StorageEngine
@@ -122,6 +123,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   const feeds = await copy.end()
   const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId, actor)
   await copyRecords(from, to, actor, tenantId)
+  await copyWebhooks(from, to, actor, tenantId)
   await copyRules(from, to, actor, tenantId)
   const { suspended, withoutDuties } = tenant
   await to.tenants.changeTenant(tenantId, { suspended, duties: withoutDuties !== true }, actor)

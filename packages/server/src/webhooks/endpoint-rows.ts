@@ -15,7 +15,9 @@ import type {
 /** What makes an endpoint that somebody sends free for whoever claims it; the former sender changes nothing any more (W5). */
 export const freed = 'lease_no = lease_no + 1, lease_node = NULL'
 
-const identity = ['endpoint_id', 'tenant', 'feed', 'rights', 'created_ms', 'events'] as const
+/** Given when an endpoint is made; of what was acknowledged, progress says more. */
+const made = ['endpoint_id', 'tenant', 'feed', 'rights', 'created_ms', 'events', 'acknowledged'] as const
+const identity = [...made, 'acknowledged_ms'] as const
 const changeable = [
   'key_id',
   'url',
@@ -57,6 +59,8 @@ interface EndpointColumns {
   readonly settled: number
   readonly epoch: string
   readonly failing_since_ms: number | null
+  readonly acknowledged: number | null
+  readonly acknowledged_ms: number | null
 }
 
 interface StateColumns {
@@ -68,8 +72,6 @@ interface StateColumns {
 export type EndpointRow = EndpointColumns &
   StoredState & {
     readonly endpoint_no: number
-    readonly acknowledged: number | null
-    readonly acknowledged_ms: number | null
     readonly logged: number
     readonly lease_no: number
     readonly lease_node: string | null
@@ -129,6 +131,18 @@ const insertSecretRow = statement(
     VALUES ($1, $2, $3, $4, $5, $6)`,
 )
 
+export const removeWaiting = statement(
+  'webhook-remove-all-waiting',
+  'DELETE FROM webhook_waiting WHERE endpoint_no = $1',
+)
+const removals = [
+  removeWaiting,
+  ...['given_up', 'secret', 'version', 'delivery'].map((table) =>
+    statement(`webhook-remove-${table}`, `DELETE FROM webhook_${table} WHERE endpoint_no = $1`),
+  ),
+  statement('webhook-remove', 'DELETE FROM webhook WHERE endpoint_no = $1'),
+]
+
 export type EndpointNumber = Pick<EndpointRow, 'endpoint_no'>
 
 interface SecretRow {
@@ -137,6 +151,11 @@ interface SecretRow {
   readonly pepper_id: string
   readonly created_ms: number
   readonly ends_ms: number | null
+}
+
+/** With everything that is kept of it. */
+export async function removeEndpoint(tx: Transaction, endpointNo: number): Promise<void> {
+  for (const removeRows of removals) await tx.rows(removeRows(endpointNo))
 }
 
 /** The endpoints of a key that ends are its successor's, in the commit that replaces it. */
@@ -214,6 +233,8 @@ function columnsOf(endpoint: EndpointRecord): EndpointColumns & StateColumns {
     settled: progress.settled,
     epoch: progress.epoch,
     failing_since_ms: progress.failingSinceMs ?? null,
+    acknowledged: progress.acknowledged?.sequenceNumber ?? null,
+    acknowledged_ms: progress.acknowledged?.atMs ?? null,
   }
 }
 

@@ -215,6 +215,17 @@ export interface ProgressWrite {
   readonly notice: NoticeKind | undefined
 }
 
+/** An endpoint of another store, with what waits there and what was given up. */
+export interface CopiedEndpoint {
+  readonly endpoint: EndpointRecord
+  readonly waiting: readonly WaitingSubject[]
+  readonly givenUp: readonly GivenUpEvent[]
+}
+
+export interface GivenUpEvent extends ViewEvent {
+  readonly atMs: number
+}
+
 export interface WebhookStore {
   /** `limit`: the tenant has `endpointsPerTenant`. */
   create(endpoint: NewEndpoint, actor: Actor): Promise<'created' | 'limit' | 'unknownTenant'>
@@ -232,7 +243,7 @@ export interface WebhookStore {
     after: number,
     limit: number,
     subjectId?: string,
-  ): Promise<readonly (ViewEvent & { readonly atMs: number })[]>
+  ): Promise<readonly GivenUpEvent[]>
   /** Lets events wait again from the first try: one, or the first of each property that was given up. */
   resend(endpointId: string, events: ViewEvent | 'givenUp', actor: Actor): Promise<ResendOutcome>
   /** The newest first. */
@@ -245,6 +256,11 @@ export interface WebhookStore {
     readonly after: number
     readonly limit: number
   }): Promise<readonly Notice[]>
+  /**
+   * Takes an endpoint of another store: paused (`copied`, or `operator` as it was there), and without secrets, versions and log. One that
+   * is here already is replaced while it is paused as a copy, and otherwise stays.
+   */
+  take(copied: CopiedEndpoint, actor: Actor): Promise<void>
   /** Renews all leases of the node for `leaseMs`, in one statement, and announces that it sends. */
   renew(nodeId: string, leaseMs: number): Promise<Renewal>
   /** Takes leases of enabled endpoints that nobody has. */

@@ -19,11 +19,14 @@ import {
   oneEndpoint,
   ofEndpoint,
   recordsOf,
+  removeEndpoint,
+  removeWaiting,
   secretOf,
   selectEndpoints,
   updateEndpoint,
 } from './endpoint-rows.ts'
 import type { EndpointNumber, EndpointRow } from './endpoint-rows.ts'
+import { copiedStore } from './copied-store.ts'
 import { leaseStore } from './leases.ts'
 import { deliveryLog } from './delivery-log.ts'
 import { progressStore } from './progress.ts'
@@ -67,17 +70,6 @@ const removeGivenUpAfter = statement(
   'webhook-remove-given-up-after',
   'DELETE FROM webhook_given_up WHERE endpoint_no = $1 AND sequence > $2',
 )
-const removeOf = (table: string) =>
-  statement(`${table}-remove-of`, `DELETE FROM ${table} WHERE endpoint_no = $1`)
-const [removeWaiting, removeGivenUp] = [removeOf('webhook_waiting'), removeOf('webhook_given_up')]
-const removals = [
-  removeWaiting,
-  removeGivenUp,
-  removeOf('webhook_secret'),
-  removeOf('webhook_version'),
-  removeOf('webhook_delivery'),
-  removeOf('webhook'),
-]
 const logRowsAtOnce = 1_000
 const removeSomeOfLog = statement<EndpointNumber>(
   'webhook-remove-some-of-log',
@@ -187,7 +179,7 @@ const remove = defineWrite(
   async (tx, endpointId: string, actor: Actor): Promise<'removed' | 'unknown'> => {
     const before = await lockedEndpoint(tx, endpointId)
     if (before === undefined) return 'unknown'
-    for (const removeRows of removals) await tx.rows(removeRows(before.endpointNo))
+    await removeEndpoint(tx, before.endpointNo)
     await tx.note(webhookRemoved(before.record), actor)
     return 'removed'
   },
@@ -210,6 +202,7 @@ export function webhookStore(access: StoreAccess, isShared: boolean): WebhookSto
     ...progressStore(access),
     ...deliveryLog(access),
     ...waitingStore(access),
+    ...copiedStore(access),
     create: (endpoint, actor) => write(create, endpoint, actor),
     find: (endpointId) => find(read, endpointId),
     async list({ tenantId, feed, after = firstId, limit }) {
