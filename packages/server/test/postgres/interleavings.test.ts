@@ -10,8 +10,9 @@ import type { AppendedEvent } from '../../src/events/append/append-batch.ts'
 import type { FeedKey } from '../../src/events/feed-key.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import { batch, draft, feedKey, tenantA, tenantB } from '../store/support/drafts.ts'
-import { codes, list, numbers, publish, receipt } from '../store/support/read-back.ts'
+import { codes, list, located, numbers, publish, receipt } from '../store/support/read-back.ts'
 import { withTenants } from '../store/support/stores.ts'
+import { ticks } from '../store/support/test-clock.ts'
 import { until } from '../support/until.ts'
 import { putGates } from './support/gates.ts'
 import type { GatePoint, Gates } from './support/gates.ts'
@@ -104,20 +105,37 @@ describe('nodes that overtake each other', () => {
   it('keep a poll by time waiting for a stamped event, and nothing else (P3)', async () => {
     for (const point of ['stamp', 'commit'] as const) {
       await using place = await site()
-      const [one, two] = [await place.node('one'), await place.node('two')]
-      await publish(one, [draft({ subject: 'before' })])
+      const [one, two, three] = [await place.node('one'), await place.node('two'), await place.node('three')]
+      const [before] = await publish(one, [draft({ subject: 'before' })])
+      const afterHead = { from: ticks(before?.stored?.createdDate ?? '') + 1n }
+      // Its first poll reserves time, and asks twice.
+      assert.equal((await list(three, afterHead)).length, 0)
       await place.gates.close('one', point)
       const held = publish(one, [draft({ subject: 'held' })])
       await place.gates.reached('one', point)
       const poll = list(two, { from: 0n })
-      assert.equal(await soFar(poll), pending, 'waits for the stamped event')
+      const pollAfterHead = list(three, afterHead)
+      assert.equal(await soFar(Promise.race([poll, pollAfterHead])), pending, 'wait for the stamped event')
       assert.equal((await list(two)).length, 1, 'no window')
       assert.equal((await list(two, { to: 1n })).length, 0, 'a closed window')
       assert.equal((await list(two, { key: feedKey(tenantB), from: 0n })).length, 0, 'another feed')
       await place.gates.open('one', point)
       assert.equal((await poll).length, 2)
+      assert.equal((await pollAfterHead).length, 1)
       await held
     }
+  })
+
+  it('answer a poll by time that finds nothing from the counter alone (P3)', async () => {
+    await using place = await site()
+    const [one, two] = [await place.node('one'), await place.node('two')]
+    const [last] = await publish(one, [draft({ subject: 'Tŷ £250,000 – 🏡' })])
+    const poll = { from: ticks(last?.stored?.createdDate ?? '') + 1n }
+    await place.gates.query('ALTER TABLE event RENAME TO not_there')
+    assert.deepEqual((await located(two, poll)).range, { key: feedKey(), view: 'all', first: 2, count: 0 })
+    await assert.rejects(located(two, { from: poll.from - 1n }), { name: 'StorageFailure' })
+    await place.gates.query('ALTER TABLE not_there RENAME TO event')
+    assert.equal((await list(two, { from: poll.from - 1n })).length, 1)
   })
 
   it('mark a feed for a poll by time that met a commit, and never for those that find it idle (P3)', async () => {

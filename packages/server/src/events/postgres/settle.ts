@@ -5,29 +5,38 @@
 import type { Ticks } from '@property-events/protocol'
 import { StorageFailure } from '../../sql/storage-errors.ts'
 import { feedName } from '../feed-key.ts'
+import type { Head } from '../event-log.ts'
 import type { FeedKey } from '../feed-key.ts'
 import type { Reserved, TimeReservation } from '../time-reservation.ts'
 import type { Database } from '../../sql/postgres/connection.ts'
 import type { Session, Statement } from '../../sql/postgres/session.ts'
 import { feedNumbers } from '../../sql/database.ts'
+import { headOf } from './read/head.ts'
+import type { HeadRow } from './read/head.ts'
 
-const settle: Statement = { name: 'settle-window', text: 'SELECT settle_window($1, $2, $3) AS moment' }
+const settle: Statement = { name: 'settled-head', text: 'SELECT * FROM settled_head($1, $2, $3)' }
 const reserve: Statement = { name: 'reserve-time', text: 'SELECT moment, reserved FROM reserve_time($1)' }
 
+/**
+ * A moment of the database's clock, and the feed's head after everything stamped before that moment is visible; every later stamp is at
+ * that moment or after it.
+ */
+interface Settled {
+  readonly moment: Ticks
+  readonly head: Head
+}
+
 export interface Settler {
-  /**
-   * Resolves with a moment of the database's clock when everything stamped before it is visible; every later stamp is at that moment or
-   * after it, and so after the time of the call.
-   */
-  settled(key: FeedKey): Promise<Ticks>
+  /** At a moment after the call. `undefined`: no such tenant. */
+  settled(key: FeedKey): Promise<Settled | undefined>
   /** The latest moment at which this node has answered a window; 0 for none. */
   latestAnswered(): Ticks
 }
 
 /** One query that is under way, and the one that begins after it, for reads that came too late for the first. */
 interface Queries {
-  underWay: Promise<Ticks>
-  next: Promise<Ticks> | undefined
+  underWay: Promise<Settled | undefined>
+  next: Promise<Settled | undefined> | undefined
 }
 
 /** The clock is read again after each wait for a reservation, so one that jumps ahead can pass the next reservation. */
@@ -42,17 +51,18 @@ export function settler(
   const queriesOf = new Map<string, Queries>()
   let latest: Ticks = 0n
 
-  const ask = async (key: FeedKey): Promise<Ticks> => {
+  const ask = async (key: FeedKey): Promise<Settled | undefined> => {
     for (let tries = 1; tries <= triesAtMost; tries += 1) {
-      const [row] = await database.read<{ moment: string }>(settle, [
+      const [row] = await database.read<HeadRow & { readonly moment: string }>(settle, [
         key.tenantId,
         feedNumbers[key.feed],
         floor() ?? null,
       ])
-      const moment = BigInt(row?.moment ?? 0)
+      if (row === undefined) return undefined
+      const moment = BigInt(row.moment)
       if (reservation.covers(moment)) {
         if (moment > latest) latest = moment
-        return moment
+        return { moment, head: headOf(row) }
       }
       await reservation.renewed()
     }

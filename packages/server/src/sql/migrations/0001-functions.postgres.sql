@@ -229,6 +229,17 @@ BEGIN
   RETURN moment;
 END $$;
 
+-- The same moment, and the counter as it is then: a later statement, which sees what the one before has waited for. No row: no such feed.
+CREATE FUNCTION settled_head(of_tenant uuid, of_feed smallint, given_floor bigint)
+RETURNS TABLE (moment bigint, epoch text, number_offset bigint, revision bigint, thinned bigint, last_position bigint,
+  last_sequence bigint, last_created bigint) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  settled bigint := settle_window(of_tenant, of_feed, given_floor);
+BEGIN
+  RETURN QUERY SELECT settled, f.epoch, f.number_offset, f.revision, f.thinned, f.last_position, f.last_sequence, f.last_created
+    FROM feed f WHERE f.tenant = of_tenant AND f.feed = of_feed;
+END $$;
+
 -- ── Events: appending ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- Takes the counters of feeds, in the order given: everybody gives them in key order. A lock and not an UPDATE: it leaves its

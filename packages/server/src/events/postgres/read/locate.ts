@@ -9,6 +9,8 @@ import type { Database, Reads } from '../../../sql/postgres/connection.ts'
 import { readsOf } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
+import { headOf } from './head.ts'
+import type { HeadRow } from './head.ts'
 import { isOpenWindow } from '../../time-reservation.ts'
 import type { ShownNumbers } from '../../shown-numbers.ts'
 import type { Settler } from '../settle.ts'
@@ -166,27 +168,6 @@ function namesOf(keys: readonly FeedKey[]): readonly [Buffer, Buffer] {
   return [uuids(keys.map(({ tenantId }) => tenantId)), smallints(keys.map(({ feed }) => feedNumbers[feed]))]
 }
 
-interface HeadRow {
-  readonly epoch: string
-  readonly number_offset: string
-  readonly revision: string
-  readonly thinned: string
-  readonly last_position: string
-  readonly last_sequence: string | null
-  readonly last_created: string | null
-}
-
-function headOf(row: HeadRow): Head {
-  return {
-    position: Number(row.last_position),
-    sequenceNumber: Number(row.last_sequence ?? row.number_offset),
-    created: row.last_created === null ? undefined : BigInt(row.last_created),
-    epoch: row.epoch,
-    revision: Number(row.revision),
-    thinned: Number(row.thinned),
-  }
-}
-
 /** Locates in windows that are still open (P3): they are read once nothing stamped waits for its commit. */
 interface OpenWindowParts {
   readonly shown: ShownNumbers
@@ -202,25 +183,36 @@ export function openWindowLocator(
   database: Database,
   { shown, history, settle }: OpenWindowParts,
 ): (query: LocateQuery) => Promise<Located | undefined> {
+  const checked = async (key: FeedKey, before: number, head: Head): Promise<void> => {
+    if (head.sequenceNumber >= before) return
+    const isWhole = await database.write((session) => history.check(session))
+    // It belonged to an epoch that is over, and was lost with it.
+    if (isWhole) shown.forget(key, before)
+  }
   const locateNow = async (query: LocateQuery): Promise<Located | undefined> => {
     const before = shown.highest(query.key)
     const located = await locate(readsOf(database, query.key), query)
-    if (located === undefined || located.head.sequenceNumber >= before) return located
-    const isWhole = await database.write((session) => history.check(session))
-    // It belonged to an epoch that is over, and was lost with it.
-    if (isWhole) shown.forget(query.key, before)
+    if (located !== undefined) await checked(query.key, before, located.head)
     return located
   }
 
   return async (query) => {
+    const { key, view, from, to } = query
     // A window without an end is open, so there is no need to read the feed.
-    const isEndless = query.from !== undefined && query.to === undefined
-    if (!isEndless) {
+    if (from === undefined || to !== undefined) {
       const located = await locateNow(query)
       if (located === undefined || !isOpenWindow(query, located)) return located
     }
-    const settled = await settle.settled(query.key)
+    const before = shown.highest(key)
+    const settled = await settle.settled(key)
+    if (settled === undefined) return undefined
+    const { moment, head } = settled
+    // The poll that finds nothing: its window begins after the head, and is still open.
+    if (view === 'all' && from !== undefined && from > (head.created ?? 0n) && isOpenWindow(query, settled)) {
+      await checked(key, before, head)
+      return { range: { key, view, first: head.position + 1, count: 0 }, head, settled: moment }
+    }
     const located = await locateNow(query)
-    return located && { ...located, settled }
+    return located && { ...located, settled: moment }
   }
 }
