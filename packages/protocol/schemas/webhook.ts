@@ -1,6 +1,7 @@
 /** Webhooks: addresses to which the events of a feed are posted, and what became of each try (PROTOCOL §16). */
 import Type from 'typebox'
 import {
+  feedNames,
   feeds,
   maxWebhookLabelLength,
   maxWebhookUrlLength,
@@ -21,6 +22,7 @@ import {
   oneOf,
   orNull,
   part,
+  refTo,
   text,
   textOrNull,
   time,
@@ -148,7 +150,54 @@ const givenUpEvent = part(
 const strict = (title: string, members: Type.TProperties, description?: string) =>
   Type.Object(members, { title, ...(description && { description }), additionalProperties: false })
 
+/** What is posted. `data` differs by `type`. */
+const message = (title: string, types: readonly string[], data: Type.TProperties) =>
+  Type.Object(
+    {
+      type: oneOf(types, 'What the message says.'),
+      timestamp: moment('When it was sent.'),
+      data: Type.Object(data),
+    },
+    { title },
+  )
+
+const changes = Type.Union([Type.Unsafe(listOf('PayloadChange')), Type.Null()], {
+  description: 'With `changes`, as in a history.',
+})
+const messages = {
+  WebhookEventMessage: message(
+    'WebhookEventMessage',
+    feedNames.map((feed) => `${feed}.event`),
+    {
+      feed: feedName,
+      epoch,
+      event: Type.Unsafe({
+        description: 'Byte for byte as in the feed; `thin`: without `payload`, with `subject`.',
+        ...refTo('FeedEvent'),
+      }),
+      changesSince: Type.Optional(
+        orNull(whole('A number.'), 'With `changes`: of the version acknowledged last; null: there was none.'),
+      ),
+      changes: Type.Optional(changes),
+    },
+  ),
+  WebhookEpochMessage: message('WebhookEpochMessage', ['feed.epochChanged'], {
+    feed: feedName,
+    epoch,
+    previousEpoch: text('The epoch before.'),
+    after: whole('Events of the new epoch come after it.'),
+  }),
+  WebhookNotice: message('WebhookNotice', ['webhook.failing', 'webhook.disabled', 'webhook.recovered'], {
+    endpointId: uuid('Of the webhook.'),
+    label: settings.label,
+    url: text('Its address.'),
+    reason: textOrNull('Why; null: it says itself.'),
+    since: moment('When it happened.'),
+  }),
+}
+
 export const webhooks = {
+  ...messages,
   Webhook: Type.Object(webhook, {
     title: 'Webhook',
     description: 'An address to which events are posted.',
@@ -212,7 +261,7 @@ export const webhooks = {
   WebhookResend: strict(
     'WebhookResend',
     {
-      sequenceNumber: Type.Optional(whole('Of one event.')),
+      sequenceNumber: Type.Optional(Type.Integer({ minimum: 1, description: 'Of one event.' })),
       givenUp: Type.Optional(Type.Literal(true, { description: 'Everything that was given up.' })),
     },
     'Exactly one of the two.',

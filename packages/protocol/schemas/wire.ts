@@ -725,6 +725,61 @@ export interface MaterialFact {
   }[]
 }
 
+export interface WebhookEventMessage {
+  /** What the message says. */
+  readonly type: 'property.event' | 'contact.event'
+  /** When it was sent. */
+  readonly timestamp: string
+  readonly data: {
+    /** Which feed of the tenant. */
+    readonly feed: FeedName
+    /** Changes when numbers continue after a gap, as after a restore: begin again. */
+    readonly epoch: string
+    /** Byte for byte as in the feed; `thin`: without `payload`, with `subject`. */
+    readonly event: FeedEvent
+    /** With `changes`: of the version acknowledged last; null: there was none. */
+    readonly changesSince?: number | null
+    /** With `changes`, as in a history. */
+    readonly changes?: readonly PayloadChange[] | null
+  }
+}
+
+export interface WebhookEpochMessage {
+  /** What the message says. */
+  readonly type: 'feed.epochChanged'
+  /** When it was sent. */
+  readonly timestamp: string
+  readonly data: {
+    /** Which feed of the tenant. */
+    readonly feed: FeedName
+    /** Changes when numbers continue after a gap, as after a restore: begin again. */
+    readonly epoch: string
+    /** The epoch before. */
+    readonly previousEpoch: string
+    /** Events of the new epoch come after it. */
+    readonly after: number
+  }
+}
+
+export interface WebhookNotice {
+  /** What the message says. */
+  readonly type: 'webhook.failing' | 'webhook.disabled' | 'webhook.recovered'
+  /** When it was sent. */
+  readonly timestamp: string
+  readonly data: {
+    /** Of the webhook. */
+    readonly endpointId: string
+    /** For people: what it is for. */
+    readonly label: string
+    /** Its address. */
+    readonly url: string
+    /** Why; null: it says itself. */
+    readonly reason: string | null
+    /** When it happened. */
+    readonly since: string
+  }
+}
+
 /** An address to which events are posted. */
 export interface Webhook {
   /** Of the webhook. */
@@ -2370,6 +2425,9 @@ export type SchemaName =
   | 'ExpectedInterval'
   | 'TermsConsumer'
   | 'PropertyTerms'
+  | 'WebhookEventMessage'
+  | 'WebhookEpochMessage'
+  | 'WebhookNotice'
   | 'Webhook'
   | 'Webhooks'
   | 'NewWebhook'

@@ -128,7 +128,7 @@ describe('every route of the document', () => {
       const said = await call(service(), path, { method: 'POST', key: readKey, headers, body })
       assert.equal(said.status, 200, said.text)
     }
-    const keys = [readKey, publishKey, eraseKey, postingKey, operator]
+    const keys = [postingKey, readKey, publishKey, eraseKey, operator]
     const earlier = await readEvery(service(), { keys, subjects })
     const all = operations.filter(({ method }) => method === 'GET').map(({ path }) => path)
     const [reads, streams] = [all.filter((path) => !isStream(path)), all.filter(isStream)]

@@ -18,6 +18,7 @@ import { postRestriction } from '../support/restrictions.ts'
 import { checksOf } from '../support/schema-values.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService, TestTenant } from '../support/test-service.ts'
+import { makeWebhook, webhookKey } from '../support/webhooks.ts'
 
 /** 5,110 requests in the long run. */
 const perOperation = isLongRun ? 35 : 3
@@ -29,13 +30,14 @@ describe(`requests made from the OpenAPI document, as other tools make them (see
   const checkOf = checksOf(document)
   let service: TestService
   let known: Known
-  let keys: TestTenant & { readonly operator: string }
+  let keys: TestTenant & { readonly operator: string; readonly posting: string }
 
   before(async () => {
     service = await startTestService({ engine: 'sqlite', limits: { longestWaitMs: 10, streamMs: 10 } })
-    known = await somethingThere(service)
+    const posting = await webhookKey(service)
+    known = await somethingThere(service, posting)
     const { text: operator } = await service.issue({ operator: true, adminScopes })
-    keys = { ...service.tenant, operator }
+    keys = { ...service.tenant, operator, posting }
   })
   after(() => service.stop())
 
@@ -106,13 +108,14 @@ describe(`requests made from the OpenAPI document, as other tools make them (see
 
   function keyFor({ 'x-scopes': scopes = [], path }: DocumentedOperation): string | undefined {
     if (path.startsWith('/v1/admin')) return keys.operator
+    if (scopes.some((scope) => scope.endsWith(':webhooks'))) return keys.posting
     if (scopes.some((scope) => scope.endsWith(':erase'))) return keys.eraseKey
     return scopes.some((scope) => scope.endsWith(':publish')) ? keys.publishKey : keys.readKey
   }
 })
 
-/** A tenant with events, a key, an erasure and a restriction: ids that paths can name. */
-async function somethingThere(service: TestService): Promise<Known> {
+/** A tenant with events, a key, a webhook, an erasure and a restriction: ids that paths can name. */
+async function somethingThere(service: TestService, posting: string): Promise<Known> {
   const payload = property()
   const { events } = await publish(service, [{ payload }, { payload: property() }])
   const contactRef = randomUUID()
@@ -136,6 +139,7 @@ async function somethingThere(service: TestService): Promise<Known> {
     tenants: [service.tenant.tenantId],
     'x-tenant': [service.tenant.tenantId],
     keyId: [keyId],
+    webhookId: [(await makeWebhook(service, posting)).id],
     erasureId: [idOf(await postErasure(service, words))],
     restrictionId: [idOf(await postRestriction(service, contactRef))],
   }

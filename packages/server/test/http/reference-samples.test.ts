@@ -13,6 +13,7 @@ import { call, publish } from '../support/http-client.ts'
 import { committedDocument, operationsOf } from '../support/openapi-document.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
+import { makeWebhook, webhookKey } from '../support/webhooks.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../../../..')
@@ -23,6 +24,10 @@ const hasPhp = spawnSync('php', ['--version']).status === 0
 const operations = operationsOf(committedDocument())
   .filter(({ method }) => method !== 'HEAD')
   .toSorted((left, right) => Number(left.tags.includes('Erasing')) - Number(right.tags.includes('Erasing')))
+
+const webhookOperations = new Set(
+  operations.flatMap(({ operationId, path }) => (path.includes('{webhookId}') ? [operationId] : [])),
+)
 
 function sampleOf(operationId: string, language: string): string {
   const [, section = ''] = html.split(`<section id="${operationId}"`)
@@ -39,7 +44,7 @@ describe('the samples of the reference', () => {
   const folder = mkdtempSync(join(tmpdir(), 'property-events-samples-'))
   let service: TestService
   let environment: NodeJS.ProcessEnv
-  let keys: Readonly<Record<'read' | 'publish' | 'erase' | 'admin', string>>
+  let keys: Readonly<Record<'read' | 'publish' | 'erase' | 'webhooks' | 'admin', string>>
 
   before(async () => {
     // Streams end soon.
@@ -51,7 +56,13 @@ describe('the samples of the reference', () => {
       ['contact', schemaExamples['ContactPayload']],
     ] as const)
       await publish(service, { id: ids.event, payload }, { feed })
-    keys = { read: readKey, publish: publishKey, erase: eraseKey, admin: adminKey }
+    keys = {
+      read: readKey,
+      publish: publishKey,
+      erase: eraseKey,
+      webhooks: await webhookKey(service),
+      admin: adminKey,
+    }
     environment = {
       ...process.env,
       PROPERTY_EVENTS_URL: service.url,
@@ -73,7 +84,7 @@ describe('the samples of the reference', () => {
   function keyFor({ 'x-scopes': [scope = 'property:read'] = [] }: (typeof operations)[number]): string {
     const [first, right] = scope.split(':')
     if (first === 'admin') return keys.admin
-    return right === 'publish' || right === 'erase' ? keys[right] : keys.read
+    return right === 'publish' || right === 'erase' || right === 'webhooks' ? keys[right] : keys.read
   }
 
   /** What a shell has in which the key was set. */
@@ -81,6 +92,11 @@ describe('the samples of the reference', () => {
     ...environment,
     PROPERTY_EVENTS_KEY: keyFor(operation),
   })
+
+  /** A webhook that nothing else needs. */
+  async function spareWebhook(): Promise<string> {
+    return (await makeWebhook(service, keys.webhooks)).id
+  }
 
   /** A property that nothing else needs. */
   async function spareSubject(): Promise<string> {
@@ -149,7 +165,8 @@ describe('the samples of the reference', () => {
       getErasure: () => begun('/v1/erasures', { reason: 'unlawful' }),
       endHold: () => begun('/v1/holds', { ground: 'complaint', until: '2036-12-31' }),
     }
-    const id = await idOf[operationId]?.()
+    const needsWebhook = webhookOperations.has(operationId)
+    const id = needsWebhook ? await spareWebhook() : await idOf[operationId]?.()
     const feed = operationId.includes('Contact') ? 'contact' : 'property'
     const epoch =
       (await service.storage.events.head({ tenantId: service.tenant.tenantId, feed }))?.epoch ?? ''
@@ -174,8 +191,8 @@ describe('the samples of the reference', () => {
         maxBuffer: 1 << 24,
       })
       const [, target = ''] = /"\$PROPERTY_EVENTS_URL([^"]*)"/.exec(script) ?? []
-      // An empty list is the shortest answer; what is answered with 204 has no body.
-      assert.ok(stdout.length >= '{"items":[],"next":null}'.length || method === 'PUT', operationId)
+      // A count is the shortest answer; what is answered with 204 has no body.
+      assert.ok(stdout.length >= '{"properties":1}'.length || method === 'PUT', operationId)
       if (method !== 'GET' || tags.includes('Erasing') || tags.includes('Administration')) continue
       // Its sentences say how long ago something was.
       if (operationId === 'getPropertyConsumers') continue

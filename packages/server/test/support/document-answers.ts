@@ -33,7 +33,7 @@ const ofMeaning: ReadonlySet<string> = new Set([
 
 /** What can be wrong for what it means, such as a day in the past, scopes that exclude each other, or a search for signs alone. */
 const placesOfMeaning =
-  /^(?:(?:\/\d+)?\/payload\/published|\/(?:until|receivedOn|expiresAt|networks|subjectId|eventId|grants|operator|scopes)|text|search)$/
+  /^(?:(?:\/\d+)?\/payload\/published|\/(?:payload|changes|apiEventType|sequenceNumber|until|receivedOn|expiresAt|networks|subjectId|eventId|grants|operator|scopes)|text|search)$/
 
 /** Every fault of an answer. `checkOf`: by whom its body and headers are checked. */
 export function faultsOfAnswer(
@@ -62,7 +62,7 @@ export function faultsOfAnswer(
 
 /** Whether a request was refused for something that the document could have said. */
 export function isRefusedForItsForm(answer: Answer): boolean {
-  if (answer.status !== 400) return false
+  if (answer.status !== 400 || problemOf(answer).code === 'webhook_address_refused') return false
   const { errors = [] } = problemOf(answer)
   return !errors.some(
     ({ code, pointer, parameter = '' }) => ofMeaning.has(code) || placesOfMeaning.test(pointer ?? parameter),

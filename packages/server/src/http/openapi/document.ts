@@ -10,6 +10,7 @@ import { capital } from './responses.ts'
 import { readNamedSchemas } from './schemas.ts'
 import { shareParts } from './shared-parts.ts'
 import type { DocumentedOperation } from './shared-parts.ts'
+import { webhooksObject } from './webhooks.ts'
 
 /** The headers that any operation with such a need may be sent, besides those of its schema. */
 type HeadersOf = (access: AccessNeed | undefined) => readonly ParameterSchemas[]
@@ -44,6 +45,7 @@ export function openApiText(
       ...components,
     },
     paths,
+    webhooks: webhooksObject,
     // Programs that import a collection look for the key here, and not at each operation.
     security: [{ apiKey: [] }],
     servers: serversOf(basePath),
