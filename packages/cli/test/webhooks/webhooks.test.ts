@@ -4,9 +4,13 @@ import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { createClient } from '@property-events/client'
+import { until } from '../../../server/test/support/until.ts'
 import { makeTenant } from '../support/make-tenant.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from '../support/program.ts'
 import type { Running } from '../support/program.ts'
+
+const home = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 
 interface Made {
   readonly id: string
@@ -23,6 +27,7 @@ describe('webhooks', () => {
   let url = ''
   let running: Running
   let environment: Readonly<Record<string, string>>
+  let publishKey = ''
   let readOnly: Readonly<Record<string, string>>
   before(async () => {
     receiver = createServer((request, response) => {
@@ -48,7 +53,9 @@ describe('webhooks', () => {
     const { keys } = await makeTenant({ data: folder }, 'Hill & Co', {
       website: ['property:read', 'property:webhooks'],
       reader: ['property:read'],
+      agency: ['property:publish'],
     })
+    publishKey = keys.agency.key
     const service = { PROPERTY_EVENTS_URL: running.line.url }
     environment = { ...service, PROPERTY_EVENTS_KEY: keys.website.key }
     readOnly = { ...service, PROPERTY_EVENTS_KEY: keys.reader.key }
@@ -140,6 +147,36 @@ describe('webhooks', () => {
     const gone = await run(['webhooks', 'test', id], { environment })
     assert.equal(gone.code, 1)
     assert.match(gone.stderr, /\(404, webhook_not_found, request \S+\)/)
+  })
+
+  it('that were made get each event that is published, and replay sends it again', async () => {
+    const { id, secret } = await made()
+    messages.length = 0
+    const client = createClient({ baseUrl: running.line.url, key: publishKey })
+    const caption = 'Tŷ â gardd – £450,000 🏡'
+    await client.publish([{ payload: { agent_ref: home, published: true, details: { summary: caption } } }])
+    const ofThis = () =>
+      messages.filter(({ headers, body }) => {
+        try {
+          new Webhook(secret).verify(body, headers)
+          return body.includes(home)
+        } catch {
+          return false
+        }
+      })
+    await until(() => ofThis().length === 1, { what: 'the event' })
+    assert.ok(ofThis()[0]?.body.includes(caption))
+    await until(
+      async () => (await run(['webhooks', 'deliveries', id], { environment })).stdout.includes(home),
+      { what: 'the delivery in the log' },
+    )
+    const { stdout } = await run(['webhooks', 'deliveries', id], { environment })
+    assert.match(stdout, /acknowledged +200 +\d+ ms +diolch – £/)
+    const again = await run(['webhooks', 'replay', id, '--after', '0'], { environment })
+    assert.match(again.stderr, /goes on after 0\./)
+    await until(() => ofThis().length === 2, { what: 'the same event again' })
+    const [first, second] = ofThis().map(({ headers }) => headers['webhook-id'])
+    assert.equal(first, second)
   })
 
   const wrong: readonly (readonly [args: readonly string[], words: RegExp])[] = [
