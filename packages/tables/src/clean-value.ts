@@ -22,28 +22,28 @@ export function cleanText(text: string): string {
 const maxDepth = 64
 
 /**
- * A value as JSON columns hold it: without NUL characters and halves of surrogate pairs, in names and texts; other characters stay.
- * `undefined`: it is nested more than 64 levels deep.
+ * A value as JSON columns hold it: without NUL characters and halves of surrogate pairs, in names and texts; other characters stay. What needs
+ * no change is the same object, not a copy. `undefined`: it is nested more than 64 levels deep.
  */
-export function cleanJson(value: unknown, depth = 0): JsonValue | undefined {
+export function cleanJson(value: JsonValue, depth = 0): JsonValue | undefined {
   if (depth > maxDepth) return undefined
   if (typeof value === 'string') return storable(value)
-  if (typeof value === 'boolean') return value
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
-  if (typeof value !== 'object' || value === null) return null
-  if (Array.isArray(value)) {
-    const elements = value.map((element: unknown) => cleanJson(element, depth + 1))
-    return elements.every((element) => element !== undefined) ? elements : undefined
+  if (typeof value !== 'object' || value === null) return value
+  const names = Object.keys(value)
+  const members = Object.values(value)
+  const cleaned: JsonValue[] = []
+  for (const member of members) {
+    const one = cleanJson(member, depth + 1)
+    if (one === undefined) return undefined
+    cleaned.push(one)
   }
-  const members: [string, JsonValue][] = []
-  for (const [name, member] of Object.entries(value)) {
-    const cleaned = cleanJson(member, depth + 1)
-    if (cleaned === undefined) return undefined
-    members.push([storable(name), cleaned])
-  }
-  return Object.fromEntries(members)
+  const isSame = cleaned.every((one, index) => one === members[index])
+  if (Array.isArray(value)) return isSame ? value : cleaned
+  const kept = names.map(storable)
+  if (isSame && kept.every((name, index) => name === names[index])) return value
+  return Object.fromEntries(kept.map((name, index) => [name, cleaned[index] ?? null]))
 }
-
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '')
 }

@@ -142,7 +142,8 @@ function eventCells({ event }: ShownListing): Row<EventColumn> {
 
 /** Without `principal`, which names a person and must not be on a page, whatever its form. */
 function payloadOf(payload: string): JsonValue {
-  const value = cleanJson(JSON.parse(payload)) ?? null
+  const given: JsonValue = JSON.parse(payload)
+  const value = cleanJson(given) ?? null
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'principal')) return value
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'principal'))
 }

@@ -58,9 +58,9 @@ export function prepareStatements(db: Database, names: TableNames) {
       db,
       `SELECT reference FROM ${listings} WHERE tenant = ? AND reference > ? ORDER BY reference LIMIT ${referencesAtOnce}`,
     ),
-    putListing: preparedUpsert(db, listingUpsert(names)),
-    putMedium: preparedUpsert(db, mediaUpsert(names)),
-    putRemoved: preparedUpsert(db, removedUpsert(names)),
+    putListing: preparedUpsert(db, listingUpsert(names), listingColumns),
+    putMedium: preparedUpsert(db, mediaUpsert(names), mediaColumns),
+    putRemoved: preparedUpsert(db, removedUpsert(names), removedColumns),
     cutMedia: prepared(
       db,
       `DELETE FROM ${media} ${ofOne} AND (kind, position) NOT IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
@@ -71,8 +71,14 @@ export function prepareStatements(db: Database, names: TableNames) {
   } as const
 }
 
-function preparedUpsert(db: Database, { insert, values, onConflict }: Upsert): TableStatement {
-  return prepared(db, `${insert} VALUES (${values.map((column) => `:${column}`).join(', ')}) ${onConflict}`)
+/** Values by place: by name, each of a hundred would be looked up, and a row be made twice. */
+function preparedUpsert(
+  db: Database,
+  { insert, values, onConflict }: Upsert,
+  kinds: Readonly<Record<string, ColumnKind>>,
+): (row: Readonly<Record<string, JsonValue>>) => void {
+  const statement = prepared(db, `${insert} VALUES (${values.map(() => '?').join(', ')}) ${onConflict}`)
+  return (row) => void statement.run(values.map((column) => cell(row[column] ?? null, kinds[column])))
 }
 
 /**
@@ -86,16 +92,16 @@ export function writeBatch(statements: Statements, batch: TableBatch, writesBefo
     const { reference } = row
     const own = mediaOf.get(reference) ?? []
     const places = JSON.stringify(own.map(({ kind, position }) => [kind, position]))
-    statements.putListing.run(cells(row, listingColumns))
+    statements.putListing(row)
     statements.cutMedia.run(tenant, reference, places)
-    for (const medium of own) statements.putMedium.run(cells(medium, mediaColumns))
+    for (const medium of own) statements.putMedium(medium)
     statements.forgetRemoved.run(tenant, reference)
   }
   for (const row of removed) {
     const { reference } = row
     statements.removeListing.run(tenant, reference)
     statements.removeMedia.run(tenant, reference)
-    statements.putRemoved.run(cells(row, removedColumns))
+    statements.putRemoved(row)
   }
   const checkpoint = JSON.stringify(batch.checkpoint)
   const changedAt = new Date(batch.nowMs).toISOString()
@@ -105,16 +111,6 @@ export function writeBatch(statements: Statements, batch: TableBatch, writesBefo
       ? statements.saveNew.run(tenant, checkpoint, batch.rowsVersion, isEmpty, changedAt)
       : statements.save.run(checkpoint, batch.rowsVersion, isEmpty, changedAt, tenant, writesBefore)
   if (changes !== 1) throw writtenByAnother(tenant)
-}
-
-/** A row as SQLite takes it. */
-function cells(
-  row: Readonly<Record<string, JsonValue>>,
-  kinds: Readonly<Record<string, ColumnKind>>,
-): Record<string, Value> {
-  return Object.fromEntries(
-    Object.entries(row).map(([column, value]) => [column, cell(value, kinds[column])]),
-  )
 }
 
 function cell(value: JsonValue, kind: ColumnKind | undefined): Value {

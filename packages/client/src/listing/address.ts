@@ -49,7 +49,7 @@ function positionOf(address: PropertyAddress | null): ListingAddress['position']
 
 /** Whether a text begins with whole words, in any case. */
 function beginsWith(text: string, words: string): boolean {
-  return words !== '' && begins(text, words, String.raw`(?![\p{L}\p{N}])`)
+  return words !== '' && begins(text, words, wordEnd)
 }
 
 interface ShownAddress {
@@ -91,11 +91,23 @@ function eachOnce(lines: readonly string[]): readonly string[] {
 }
 
 function isSame(text: string, other: string): boolean {
-  return text === other || (text.length === other.length && begins(text, other, '$'))
+  return text === other || (text.length === other.length && begins(text, other, lineEnd))
 }
 
-/** Compared by an expression, as in PHP, where no other way knows the capitals of all letters. */
+const lineEnd = '$'
+const wordEnd = String.raw`(?![\p{L}\p{N}])`
+const plain = /^[ -~]*$/
+
+/**
+ * Compared by an expression, as in PHP, where no other way knows the capitals of all letters. Without an accent, small letters tell the same,
+ * and save an expression for each pair.
+ */
 function begins(text: string, words: string, end: string): boolean {
+  if (plain.test(text) && plain.test(words)) {
+    const after = text.slice(words.length, words.length + 1)
+    const isEnded = end === lineEnd ? after === '' : !/[A-Za-z0-9]/.test(after)
+    return isEnded && words.length <= 200 && text.slice(0, words.length).toLowerCase() === words.toLowerCase()
+  }
   const isShort = /^.{0,200}$/su.test(words)
   const quoted = words.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
   return isShort && new RegExp(`^${quoted}${end}`, 'iu').test(text)
