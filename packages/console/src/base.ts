@@ -40,6 +40,9 @@ export const paths = {
   health: () => '/health',
   playground: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/playground`, query),
   erasures: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/erasures`, query),
+  webhooks: (tenantId: string) => `/tenants/${tenantId}/webhooks`,
+  webhook: (tenantId: string, id: string, query?: Query) =>
+    withQuery(`/tenants/${tenantId}/webhooks/${id}`, query),
   operatorKeys: (query?: Query) => withQuery('/keys', query),
 } as const
 

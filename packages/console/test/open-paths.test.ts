@@ -92,7 +92,7 @@ describe('a session of any key', () => {
     }
     const service = ['Overview', 'Operator keys', 'Audit (all agencies)', 'Health']
     assert.deepEqual(names(undefined), [service, []])
-    const agency = ['Property feed', 'Consumers', 'Publications', 'Keys', 'Erasures', 'Audit']
+    const agency = ['Property feed', 'Consumers', 'Webhooks', 'Publications', 'Keys', 'Erasures', 'Audit']
     assert.deepEqual(names(tenantId), [service, agency])
   })
 })

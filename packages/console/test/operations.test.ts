@@ -9,6 +9,7 @@ import * as feeds from '../src/service/operations/feeds.ts'
 import * as keys from '../src/service/operations/keys.ts'
 import * as records from '../src/service/operations/records.ts'
 import * as tenants from '../src/service/operations/tenants.ts'
+import * as webhooks from '../src/service/operations/webhooks.ts'
 
 interface Parameter {
   readonly name: string
@@ -34,6 +35,8 @@ const addresses: readonly feeds.FeedAddress[] = [
 const page = { apiEventType: 'property', page: 1, pageSize: 100, from: '2026-01-01', to: '2026-01-02' }
 
 const rows = { limit: 1, after: 'x', from: 'x', to: 'x' }
+
+const webhook = { id, tenantId: id }
 
 const erasure = { feed: 'contact', subjectId: id, reason: 'objection' } as const
 
@@ -69,6 +72,18 @@ const sent: readonly Operation<unknown>[] = [
   records.listOwnPublications(id, rows),
   records.readAudit({ ...rows, tenant: id, key: 'x', action: 'x' }),
   records.readSettings(),
+  webhooks.listWebhooks(id),
+  webhooks.adminListWebhooks(id),
+  webhooks.adminPauseWebhook(webhook, true),
+  webhooks.createWebhook(id, { url: 'https://www.example.com/', feed: 'property' }),
+  webhooks.changeWebhook(webhook, 'paused'),
+  webhooks.deleteWebhook(webhook),
+  webhooks.rotateSecret(webhook, 0),
+  webhooks.testWebhook(webhook),
+  webhooks.moveWebhook(webhook, 'head'),
+  webhooks.resend(webhook),
+  webhooks.listDeliveries(webhook, 100, id),
+  webhooks.readWaiting(webhook),
   feeds.publish(id, 'property', '{}', true),
   feeds.publish(id, 'contact', '{}', true),
   ...(['own', 'admin'] as const).flatMap((door) => [

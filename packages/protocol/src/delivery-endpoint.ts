@@ -30,12 +30,18 @@ export function isSending(webhook: ConsumerDelivery['webhook']): boolean {
   return webhook !== null && webhook.state === 'enabled' && webhook.failingSince === null
 }
 
-const stopReasons: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string | undefined>> = {
+  asked: undefined,
   copied: 'it is a copy',
   operator: 'by the operator of the service',
   key_revoked: 'its key has ended, or lost a right',
   failing: 'its receiver failed for 5 days',
   gone: 'its receiver answered with 410',
+}
+
+/** Why an endpoint is paused or disabled; `undefined`: its owner wants it. A reason that is not known here is shown unchanged. */
+export function endpointReason(reason: string | null): string | undefined {
+  return reason === null || Object.hasOwn(reasons, reason) ? reasons[reason ?? ''] : reason
 }
 
 /** Why an endpoint sends nothing now. */
@@ -46,8 +52,8 @@ export function stoppage({ delivery: { webhook, state }, time }: Words): string 
   if (webhook.state === 'enabled') {
     return ` Its receiver has been failing${since(failingSince, time)}: one request at a time tries it, and the rest waits.`
   }
-  const why = stopReasons[reason ?? ''] ?? (reason === 'asked' ? undefined : reason)
-  return ` The endpoint has been ${webhook.state}${since(webhook.since, time)}${why === undefined || why === null ? '' : `: ${why}`}.`
+  const why = endpointReason(reason)
+  return ` The endpoint has been ${webhook.state}${since(webhook.since, time)}${why === undefined ? '' : `: ${why}`}.`
 }
 
 export function givenUpSentence({ delivery, time }: Words): string {

@@ -16,7 +16,8 @@ interface Props<T> {
   readonly operation: () => Operation<T> | undefined | Promise<Operation<T> | undefined>
   /** What came back; `undefined`: nothing to show, and the dialog closes. */
   readonly shown?: (value: T) => ComponentChildren
-  readonly onClose: () => void
+  /** `isDone`: it was acted. */
+  readonly onClose: (isDone: boolean) => void
   readonly children: ComponentChildren | ((action: Action<T>) => ComponentChildren)
 }
 
@@ -26,7 +27,7 @@ export function ActDialog<T>({ title, name, isDanger, operation, shown, onClose,
   const result = isDone && done !== undefined ? shown?.(done) : undefined
   const isOver = isDone && result === undefined
   useEffect(() => {
-    if (isOver) onClose()
+    if (isOver) onClose(true)
   }, [isOver])
   async function submit(event: Event): Promise<void> {
     event.preventDefault()
@@ -34,7 +35,7 @@ export function ActDialog<T>({ title, name, isDanger, operation, shown, onClose,
     if (wanted !== undefined) await action.run(wanted)
   }
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={() => onClose(isDone)}>
       {result ?? (
         <>
           <form class="dialog-form" onSubmit={(event) => void submit(event)} noValidate>
@@ -43,7 +44,7 @@ export function ActDialog<T>({ title, name, isDanger, operation, shown, onClose,
               name={name}
               isBusy={action.isBusy}
               isDanger={isDanger === true}
-              onCancel={onClose}
+              onCancel={() => onClose(isDone)}
             />
           </form>
           <ActionFailure action={action} />

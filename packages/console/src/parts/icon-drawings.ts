@@ -7,6 +7,7 @@ export const drawings = {
   contact: 'M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2 14c.5-3 3-4 6-4s5.5 1 6 4',
   key: 'M5.5 13a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM7.3 8.7 13 3M11 5l2 2',
   consumers: 'M3 3v10M3 8h6M9 5l4 3-4 3z',
+  webhooks: 'M2 8h9M7.5 4.5 11 8l-3.5 3.5M14 3v10',
   publications: 'M8 11V2M4.5 5.5 8 2l3.5 3.5M2 11v3h12v-3',
   playground: 'M6 2v4L2.5 13h11L10 6V2M5 2h6',
   erase: 'M2.5 4h11M6 4V2h4v2M4 4l.7 10h6.6L12 4M6.7 7v4M9.3 7v4',

@@ -5,6 +5,7 @@ import type { Scope } from '../session/access.ts'
 import type { View } from './view.ts'
 
 const inspecting = ['tenant:inspect', 'admin:inspect'] as const
+const webhooks = ['property:webhooks', 'contact:webhooks', ...inspecting] as const
 const publishing = ['property:publish', 'contact:publish'] as const
 
 /** Administration shows no feed of contacts: operators see them hidden, one by one. */
@@ -43,6 +44,17 @@ export const views: readonly View[] = [
     title: 'Consumers',
     needs: () => inspecting,
     tabs: [{ name: 'Consumers', icon: 'consumers', path: (tenantId) => paths.consumers(tenantId) }],
+  },
+  {
+    path: '/tenants/:tenantId/webhooks',
+    title: 'Webhooks',
+    needs: () => webhooks,
+    tabs: [{ name: 'Webhooks', icon: 'webhooks', path: (tenantId) => paths.webhooks(tenantId) }],
+  },
+  {
+    path: '/tenants/:tenantId/webhooks/:webhookId',
+    title: 'Webhook',
+    needs: () => webhooks,
   },
   {
     path: '/tenants/:tenantId/publications',

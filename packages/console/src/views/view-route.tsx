@@ -21,6 +21,8 @@ const loads: Readonly<Record<string, Load>> = {
   '/tenants/:tenantId/contacts/:contactRef': async () => (await import('./subjects.ts')).ContactView,
   '/tenants/:tenantId/keys': async () => (await import('./records.ts')).KeysView,
   '/tenants/:tenantId/consumers': async () => (await import('./records.ts')).ConsumersView,
+  '/tenants/:tenantId/webhooks': async () => (await import('./records.ts')).WebhooksView,
+  '/tenants/:tenantId/webhooks/:webhookId': async () => (await import('./records.ts')).WebhooksView,
   '/tenants/:tenantId/publications': async () => (await import('./records.ts')).PublicationsView,
   '/tenants/:tenantId/playground': async () =>
     (await import('./playground/playground-view.tsx')).PlaygroundView,

@@ -8,6 +8,7 @@ import { startBrowser, withBrowser } from '../../../server/test/support/browser.
 import { publish } from '../../../server/test/support/http-client.ts'
 import { until } from '../../../server/test/support/until.ts'
 import { isLongRun } from '../../../server/test/support/on-engines.ts'
+import { makeWebhook } from '../../../server/test/support/webhooks.ts'
 import { contact } from '../../../server/test/support/property.ts'
 import {
   isOpen,
@@ -42,6 +43,7 @@ describe('every view', withBrowser, () => {
     agentRef: randomUUID(),
     contactRef: randomUUID(),
     operationId: 'getPropertyEvent',
+    webhookId: '',
   }
 
   before(async () => {
@@ -50,6 +52,7 @@ describe('every view', withBrowser, () => {
     parts.tenantId = tenantId
     agencyKey = (await service.issue({ grants: [{ tenantId, scopes: [...grantScopes] }] })).text
     await publishStory(service, parts.agentRef)
+    parts.webhookId = (await makeWebhook(service, agencyKey, { label: 'Siop £' })).id
     await publish(service, { payload: contact({ contact_ref: parts.contactRef }) }, { feed: 'contact' })
     browser = await startBrowser()
   })
