@@ -8,6 +8,7 @@ import {
   pepperFit,
   pepperForNew,
   readPepperUse,
+  resealSecrets,
 } from '@property-events/server'
 import type { LiveNode, Pepper, StorageEngine } from '@property-events/server'
 import type { Command } from 'commander'
@@ -54,7 +55,8 @@ export function addPepper(program: Command, context: CommandContext): void {
   addAction(finish, context, ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)
     return withStore(reader, flags, async ({ storage, folder, actor }) => {
-      const current = findPeppers({ folder, ...given })?.[0]
+      const peppers = findPeppers({ folder, ...given }) ?? []
+      const [current] = peppers
       if (current === undefined) {
         throw new Refusal(
           `There is no pepper in ${folder}. Set PROPERTY_EVENTS_KEY_PEPPER to the new one, as for the nodes.`,
@@ -62,13 +64,19 @@ export function addPepper(program: Command, context: CommandContext): void {
       }
       const outcome = await storage.nodes.finishPepper(current.pepperId, actor)
       if (outcome.kind === 'lacking') throw lackingRefusal(current, outcome.nodes)
+      const secrets = await resealSecrets(storage.webhooks, peppers, current)
       const keys = await keysLeft(storage, current.pepperId)
-      if (output.json) return output.writeJson({ pepperId: current.pepperId, keysLeft: keys })
+      if (output.json) {
+        return output.writeJson({ pepperId: current.pepperId, keysLeft: keys, secretsLeft: secrets })
+      }
       return output.write(
         `From now on keys are hashed with the pepper ${current.pepperId}. ` +
           (keys === 0
             ? 'No key needs another one.\n'
-            : `${keys} in use still need another one, and are hashed anew when they are next used: keep the old pepper until then.\n`),
+            : `${keys} in use still need another one, and are hashed anew when they are next used: keep the old pepper until then.\n`) +
+          (secrets === 0
+            ? ''
+            : `${secrets} secrets of webhooks are sealed with a pepper that is not known here. Run this again with it, or make new secrets.\n`),
       )
     })
   })

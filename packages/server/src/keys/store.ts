@@ -54,7 +54,9 @@ const version = statement<{ readonly version: number }>('keys-version', 'SELECT 
 const ids = statement<{ readonly key_id: string }>('key-ids', 'SELECT key_id FROM key')
 const peppers = statement<{ readonly pepper_id: string }>(
   'key-peppers',
-  'SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL',
+  `SELECT pepper_id FROM key WHERE revoked_ms IS NULL
+    UNION SELECT s.pepper_id FROM webhook_secret AS s JOIN webhook AS w USING (endpoint_no) JOIN key AS k USING (key_id)
+      WHERE k.revoked_ms IS NULL`,
 )
 
 const exists = statement('key-exists', 'SELECT 1 AS found FROM key WHERE key_id = $1')
