@@ -3,8 +3,8 @@ import type { EndpointRecord, Notice, WebhookStore } from './endpoint.ts'
 import { noticeMessage } from './message.ts'
 import type { MessageSource } from './message-source.ts'
 
-/** They are looked for with each renewal of the lease: few come, and nobody waits for them. */
-const lookEveryMs = 1_000
+/** They are looked for with each renewal of the lease, and when this node has written one: not again after each look. */
+const lookEveryMs = 100
 const noticesAtOnce = 1_000
 
 export function noticeSource(

@@ -15,10 +15,16 @@ export interface ProgressWriter {
   close(): void
 }
 
-/** `onLost`: the sender's lease is another's. */
+interface WriterListeners {
+  /** The sender's lease is another's. */
+  readonly onLost: (sender: EndpointSender) => void
+  /** Something was written of which endpoints for operations are told. */
+  readonly onNotice: () => void
+}
+
 export function progressWriter(
   { save }: Pick<WebhookStore, 'save'>,
-  onLost: (sender: EndpointSender) => void,
+  { onLost, onNotice }: WriterListeners,
   report: TaskReport,
 ): ProgressWriter {
   const wanting = new Set<EndpointSender>()
@@ -36,6 +42,8 @@ export function progressWriter(
       if (lost.has(sender.endpointId)) onLost(sender)
       else written()
     }
+    if (parts.some(({ write: { disable, notice } }) => disable !== undefined || notice !== undefined))
+      onNotice()
   }
 
   /** One commit after the other: what ends meanwhile is in the next. */

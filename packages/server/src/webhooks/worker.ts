@@ -109,7 +109,11 @@ class LeasedEndpoints {
     this.#parts = parts
     this.#store = storage.webhooks
     this.#nudge = nudge
-    const writer = progressWriter(storage.webhooks, (sender) => this.#drop(sender), report)
+    const writer = progressWriter(
+      storage.webhooks,
+      { onLost: (sender) => this.#drop(sender), onNotice: nudge },
+      report,
+    )
     this.#writer = writer
     this.#startParts = {
       ...parts,
