@@ -180,6 +180,17 @@ const listedConsumer = Type.Object(
       { description: 'What it reads.' },
     ),
     timeToLive,
+    webhook: orNull(
+      part(
+        'ConsumerEndpoint',
+        Type.Object({
+          ...endpoint,
+          waiting: whole('Properties or contacts whose oldest event is tried again.'),
+          givenUp: whole('Events that were given up.'),
+        }),
+      ),
+      'The endpoint that the feed is sent to; null: the consumer requests it.',
+    ),
     ...silence,
   },
   { title: 'Consumer', description: 'A reader of a feed: a key, or one of the uses that a key names.' },

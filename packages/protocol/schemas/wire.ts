@@ -548,6 +548,8 @@ export interface Consumer {
    * listings.
    */
   readonly timeToLive: TimeToLive | null
+  /** The endpoint that the feed is sent to; null: the consumer requests it. */
+  readonly webhook: ConsumerEndpoint | null
   /** How long it may be silent; null: nothing is expected, or not yet. */
   readonly expectedSeconds: number | null
   /** `learning`: it has been seen for less than 7 days. Further ones may come. */
@@ -565,6 +567,25 @@ export interface ConsumerView {
   readonly lagEvents: number
   /** How long ago the first of them was published. */
   readonly lagSeconds: number
+}
+
+export interface ConsumerEndpoint {
+  /** The endpoint. */
+  readonly id: string
+  /** Of the endpoint. */
+  readonly label: string
+  /** Only an enabled one is sent anything. */
+  readonly state: 'enabled' | 'paused' | 'disabled'
+  /** Why it is paused or disabled. */
+  readonly reason: string | null
+  /** Since when it has been. */
+  readonly since: string | null
+  /** Its receiver has refused everything since then, and is only probed. */
+  readonly failingSince: string | null
+  /** Properties or contacts whose oldest event is tried again. */
+  readonly waiting: number
+  /** Events that were given up. */
+  readonly givenUp: number
 }
 
 export interface Consumers {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { createClient, InvalidOptionError } from '@property-events/client'
 import type { Consumer, Publisher } from '@property-events/client'
+import { endpointReason } from '@property-events/protocol'
 import { addAction, flagFeed } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
@@ -80,10 +81,10 @@ function silenceText({
 }
 
 function rowsOf(consumer: Consumer, withTimes: boolean): readonly (readonly string[])[] {
-  const { keyId, label, name, lastAskedAt, acknowledged, views } = consumer
+  const { keyId, label, name, lastAskedAt, acknowledged, views, webhook } = consumer
   const first = [
     plainText(label === '' ? keyId : label),
-    name === 'default' ? '' : plainText(name),
+    plainText(webhook === null ? (name === 'default' ? '' : name) : `webhook ${webhook.label || name}`),
     lastAskedAt === null ? 'never' : timeText(lastAskedAt),
   ]
   const last = [
@@ -103,7 +104,8 @@ function rowsOf(consumer: Consumer, withTimes: boolean): readonly (readonly stri
 }
 
 function stateOf(consumer: Consumer): string {
-  const { ended, refused, stoppedAfter } = consumer
+  const { ended, refused, stoppedAfter, webhook } = consumer
+  if (webhook !== null) return endpointText(webhook)
   if (ended !== null) return ended
   const refusal = refused === null ? '' : `${plainText(refused.code)} since ${timeText(refused.since ?? '')}`
   const stopped =
@@ -111,6 +113,21 @@ function stateOf(consumer: Consumer): string {
       ? ''
       : `stops after ${stoppedAfter}: if it knows only event types 0 and 1, create a key for it with --reader wordpress-importer`
   return [silenceText(consumer), refusal, stopped].filter(Boolean).join('; ')
+}
+
+/** Empty of one that sends, and has nothing to report. */
+function endpointText(endpoint: NonNullable<Consumer['webhook']>): string {
+  const { state, reason, since, failingSince, waiting, givenUp } = endpoint
+  const why = endpointReason(reason)
+  const stopped =
+    state === 'enabled'
+      ? failingSince && `failing since ${timeText(failingSince)}`
+      : `${state}${since === null ? '' : ` since ${timeText(since)}`}${why === undefined ? '' : ` (${why})`}`
+  return plainText(
+    [stopped, waiting > 0 && `${waiting} waiting`, givenUp > 0 && `${givenUp} given up`]
+      .filter(Boolean)
+      .join('; '),
+  )
 }
 
 function timeText(at: string): string {

@@ -37,6 +37,7 @@ const consumer: Consumer = {
   acknowledged: null,
   refused: null,
   timeToLive: null,
+  webhook: null,
   views: [{ view: 'all', through: 10, lagEvents: 0, lagSeconds: 0 }],
 }
 const behind = [{ view: 'all', through: 10, lagEvents: 412, lagSeconds: 14_400 }]

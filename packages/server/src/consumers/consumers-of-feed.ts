@@ -7,6 +7,8 @@ import type { FeedKey } from '../events/feed-key.ts'
 import type { KeyReading, KeyRecord, KeyStore } from '../keys/key.ts'
 import type { Presence, SilenceStore } from './silence/silence.ts'
 import { isAdmitted, tenantStateOf } from '../tenants/tenant-state.ts'
+import { consumerOfEndpoint, endpointsPerTenant } from '../webhooks/endpoint.ts'
+import type { EndpointRecord, WebhookStore } from '../webhooks/endpoint.ts'
 import type { KeyEnd } from './delivery.ts'
 
 export interface FeedConsumer {
@@ -27,6 +29,8 @@ export interface FeedConsumer {
   readonly refusals: readonly ConsumerRefusal[]
   /** Whether it is silent; `undefined`: it has never been seen, and nothing is expected of it. */
   readonly presence: Presence | undefined
+  /** To which the feed is sent; `undefined`: it requests the feed. */
+  readonly endpoint: EndpointRecord | undefined
 }
 
 export interface ConsumersQuery {
@@ -47,6 +51,7 @@ type Store = {
   readonly leaving: LeavingStore
   readonly silence: SilenceStore
   readonly tenants: TenantStore
+  readonly webhooks: Pick<WebhookStore, 'list'>
 }
 
 /**
@@ -73,9 +78,17 @@ export async function consumersOf(
     if (one.name.kind === 'consumer') presences.set(nameOf(one.name), one)
   }
   const disabled = await disabledOf(store, query)
-  const names = [...readings.keys(), ...acknowledgements.keys(), ...[...refusals, ...further].map(nameOf)]
+  const endpoints = await endpointsOf(store, key)
+  const names = [
+    ...endpoints.keys(),
+    ...readings.keys(),
+    ...acknowledgements.keys(),
+    ...[...refusals, ...further].map(nameOf),
+  ]
   return records.flatMap((record) => {
     const own = new Set(names.filter((name) => name.startsWith(`${record.keyId} `)))
+    // What deleted endpoints were sent stays on record.
+    for (const name of own) if (ofDeletedEndpoint.test(name) && !endpoints.has(name)) own.delete(name)
     const keyEnd = endOf(record, query.nowMs) ?? disabled
     const opensOthers = record.grants.some(({ tenantId }) => tenantId !== key.tenantId)
     // Consumers that are expected, and have never been seen anywhere.
@@ -86,21 +99,41 @@ export async function consumersOf(
     // A key that has not asked yet is expected; one that never will is not.
     if (own.size === 0 && keyEnd === undefined)
       own.add(nameOf({ keyId: record.keyId, name: defaultConsumer }))
-    return [...own].toSorted().map((text) => ({
-      keyId: record.keyId,
-      name: text.slice(record.keyId.length + 1),
-      label: record.label,
-      reading: record.reading,
-      branches: branchesOf(record, key),
-      keyEnd,
-      createdMs: record.createdMs,
-      opensOthers,
-      readings: readings.get(text) ?? [],
-      acknowledgement: acknowledgements.get(text),
-      refusals: refusals.filter((one) => nameOf(one) === text),
-      presence: presences.get(text),
-    }))
+    return [...own].toSorted().map((text) => {
+      const endpoint = endpoints.get(text)
+      return {
+        keyId: record.keyId,
+        name: text.slice(record.keyId.length + 1),
+        label: record.label,
+        reading: record.reading,
+        branches: endpoint === undefined ? branchesOf(record, key) : endpoint.rights.branches,
+        keyEnd,
+        createdMs: record.createdMs,
+        opensOthers,
+        readings: readings.get(text) ?? [],
+        acknowledgement: acknowledgements.get(text),
+        refusals: refusals.filter((one) => nameOf(one) === text),
+        // It is sent nothing while nothing is published.
+        presence: endpoint === undefined ? presences.get(text) : undefined,
+        endpoint,
+      }
+    })
   })
+}
+
+const ofDeletedEndpoint = / webhook-[\da-f]{8}$/
+
+/** Those that are sent the feed's events, by key and name. */
+async function endpointsOf(
+  { webhooks }: Store,
+  { tenantId, feed }: FeedKey,
+): Promise<ReadonlyMap<string, EndpointRecord>> {
+  const all = await webhooks.list({ tenantId, feed, after: undefined, limit: endpointsPerTenant })
+  return new Map(
+    all
+      .filter(({ settings }) => settings.events === 'feed')
+      .map((one) => [nameOf({ keyId: one.keyId, name: consumerOfEndpoint(one.endpointId) }), one]),
+  )
 }
 
 function branchesOf({ grants }: KeyRecord, key: FeedKey): readonly string[] | undefined {

@@ -1,4 +1,5 @@
 /** The consumers of a feed, each with what it lacks (D28). */
+import { branchViewName } from '../events/branches/branch-view.ts'
 import type { StoredRead } from './consumer.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import { lagReader, notMade, orIfNotMade } from './lag.ts'
@@ -22,7 +23,7 @@ export interface ListedConsumer {
 export async function listConsumers(
   store: Pick<
     StorageEngine,
-    'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants'
+    'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants' | 'webhooks'
   >,
   query: ConsumersQuery,
 ): Promise<readonly ListedConsumer[] | undefined> {
@@ -32,7 +33,7 @@ export async function listConsumers(
   const listed: ListedConsumer[] = []
   for (const consumer of await consumersOf(store, query)) {
     const lags: ConsumerLag[] = []
-    for (const [view, readings] of Map.groupBy(consumer.readings, (reading) => reading.view)) {
+    for (const [view, readings] of Map.groupBy(readingsOf(consumer), (reading) => reading.view)) {
       if (view === 'single') continue
       const lag = await orIfNotMade(reader.lagOf(view, readings))
       if (lag !== notMade) lags.push(lag)
@@ -43,6 +44,28 @@ export async function listConsumers(
     listed.push({ consumer, lags, last, stoppedAfter: stopped })
   }
   return listed
+}
+
+/** An endpoint has everything up to where it stands, but for what waits. */
+function readingsOf({ endpoint, readings, keyId, name }: FeedConsumer): readonly StoredRead[] {
+  if (endpoint === undefined) return readings
+  const { tenantId, settings, rights, progress } = endpoint
+  const { feed, view } = settings
+  return [
+    {
+      key: { tenantId, feed },
+      keyId,
+      name,
+      view: rights.branches === undefined ? view : branchViewName(rights.branches, view),
+      space: 'numbers',
+      epoch: '',
+      ranges: progress.settled === 0 ? [] : [[1, progress.settled]],
+      askedMs: 0,
+      quietMs: undefined,
+      status: 0,
+      route: 'webhook',
+    },
+  ]
 }
 
 export interface StoppedReader {
@@ -56,7 +79,7 @@ export interface StoppedReader {
 
 type AllStores = Pick<
   StorageEngine,
-  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants'
+  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants' | 'webhooks'
 >
 
 /**

@@ -18,7 +18,7 @@ import type { LivePeriod } from './live-periods.ts'
 
 type TermsStore = Pick<
   StorageEngine,
-  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants'
+  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants' | 'webhooks'
 >
 
 export interface TermsQuery {

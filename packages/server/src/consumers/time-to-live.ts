@@ -57,7 +57,10 @@ export function timeToLiveAnswer(found: TimeToLive | undefined): Consumer['timeT
   }
 }
 
-type Store = Pick<StorageEngine, 'consumers' | 'events' | 'keys' | 'leaving' | 'silence' | 'tenants'>
+type Store = Pick<
+  StorageEngine,
+  'consumers' | 'events' | 'keys' | 'leaving' | 'silence' | 'tenants' | 'webhooks'
+>
 
 interface TimesOptions {
   /** Milliseconds since 1970. */

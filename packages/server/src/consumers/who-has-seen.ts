@@ -11,6 +11,7 @@ import type { StorageEngine } from '../store/storage.ts'
 import { consumersOf } from './consumers-of-feed.ts'
 import type { FeedConsumer } from './consumers-of-feed.ts'
 import { deliveryOf } from './delivery.ts'
+import type { EndpointFacts } from './delivery.ts'
 import { consumerKey, timeToLiveAnswer } from './time-to-live.ts'
 import type { TimesQuery, TimesToLive } from './time-to-live.ts'
 import { categories, includes, isInBranches, placeIn, placesOf } from './event-places.ts'
@@ -20,7 +21,7 @@ import { notMade, orIfNotMade } from './lag.ts'
 
 type SeenStore = Pick<
   StorageEngine,
-  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants'
+  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants' | 'webhooks'
 >
 
 export interface Seen {
@@ -62,6 +63,7 @@ export async function whoHasSeen(
   const { places, unknown } = await placesOf(store, key, event, consumers)
   const first = await firstSentTo(store, { key, event, epoch: head.epoch, places, consumers })
   const times = await timesToLive({ key, branches })
+  const endpoints = await endpointFacts(store, consumers, subjectId, event)
   const decided = consumers.map((consumer) => {
     const isHere = ({ keyId, name }: { keyId: string; name: string }) =>
       keyId === consumer.keyId && name === consumer.name
@@ -79,13 +81,32 @@ export async function whoHasSeen(
       result: results.find(isHere),
       eventType: eventTypeOf(store, consumer, event),
       timeToLive: timeToLiveAnswer(times.get(consumerKey(consumer))),
-      webhook: undefined,
+      webhook: endpoints.get(consumer.endpoint?.endpointId ?? ''),
     })
   })
   const isOfAll = query.keyId === undefined && branches === undefined
   const publisherSilentMs = isOfAll ? await silenceOfPublisher(store, key, head) : undefined
   const lastCreated = branches === undefined ? head.created : await lastOf(store, key, branches)
   return { event: describe(event, places), head, lastCreated, publisherSilentMs, consumers: decided }
+}
+
+/** What is written of the property at each endpoint. */
+async function endpointFacts(
+  { webhooks }: SeenStore,
+  consumers: readonly FeedConsumer[],
+  subjectId: string,
+  { sequenceNumber }: FeedEvent,
+): Promise<ReadonlyMap<string, EndpointFacts>> {
+  const facts = new Map<string, EndpointFacts>()
+  for (const { endpoint } of consumers) {
+    if (endpoint === undefined) continue
+    const { endpointId } = endpoint
+    const [waiting] = await webhooks.waiting(endpointId, 1, subjectId)
+    const [givenUp] = await webhooks.givenUp(endpointId, sequenceNumber - 1, 1, subjectId)
+    const [last] = await webhooks.deliveries({ endpointId, subjectId, before: undefined, limit: 1 })
+    facts.set(endpointId, { endpoint, waiting, givenUp, last })
+  }
+  return facts
 }
 
 async function lastOf(

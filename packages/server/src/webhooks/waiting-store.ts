@@ -40,6 +40,15 @@ const givenUp = statement<GivenUpRow>(
   'webhook-given-up',
   `SELECT * FROM webhook_given_up WHERE ${ofEndpoint} AND sequence > $2 ORDER BY sequence LIMIT $3`,
 )
+/** The same of one property. */
+const waitingOfSubject = statement<WaitingRow>(
+  'webhook-waiting-of-subject',
+  `SELECT * FROM webhook_waiting WHERE ${ofEndpoint} AND subject = $2`,
+)
+const givenUpOfSubject = statement<GivenUpRow>(
+  'webhook-given-up-of-subject',
+  `SELECT * FROM webhook_given_up WHERE ${ofEndpoint} AND sequence > $2 AND subject = $4 ORDER BY sequence LIMIT $3`,
+)
 
 const waitsFor = statement(
   'webhook-waits-for',
@@ -95,9 +104,19 @@ export function waitingStore({
   write,
 }: StoreAccess): Pick<WebhookStore, 'waiting' | 'givenUp' | 'resend'> {
   return {
-    waiting: async (endpointId, limit) => (await read.rows(waiting(endpointId, limit))).map(waitingOf),
-    async givenUp(endpointId, after, limit) {
-      return (await read.rows(givenUp(endpointId, after, limit))).map((row) => {
+    async waiting(endpointId, limit, subjectId) {
+      const asked =
+        subjectId === undefined
+          ? waiting(endpointId, limit)
+          : waitingOfSubject(endpointId, { uuid: subjectId })
+      return (await read.rows(asked)).map(waitingOf)
+    },
+    async givenUp(endpointId, after, limit, subjectId) {
+      const asked =
+        subjectId === undefined
+          ? givenUp(endpointId, after, limit)
+          : givenUpOfSubject(endpointId, after, limit, { uuid: subjectId })
+      return (await read.rows(asked)).map((row) => {
         return { sequenceNumber: row.sequence, subjectId: uuidOf(row.subject), atMs: row.at_ms }
       })
     },

@@ -1,7 +1,9 @@
 /** The state of a consumer: how far it is behind, and what is wrong with it. */
 import type { Consumer, ConsumerView } from '@property-events/protocol/wire'
+import { nameOfConsumer } from '../consumer-name.ts'
 import { counted, countText } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
+import { webhookState } from '../webhooks/webhook-line.ts'
 import { longSpanText, readTime, spanText } from '../../words/times.ts'
 
 export interface ConsumerLine {
@@ -32,17 +34,34 @@ export function consumerLines(consumers: readonly Consumer[], nowMs: number): re
 }
 
 function lineOf(consumer: Consumer, nowMs: number): ConsumerLine {
-  const label = oneLine(consumer.label, 80) || consumer.keyId
-  const who = consumer.name === 'default' ? label : `${label} · ${oneLine(consumer.name, 64)}`
+  const who = nameOfConsumer(consumer)
   const lag = consumer.views.toSorted((a, b) => b.lagEvents - a.lagEvents)[0]
   return { consumer, who, lag, ...stateOf(consumer, lag, nowMs) }
 }
 
+/** What waits and was given up at an endpoint comes after its state. */
+function endpointState(
+  endpoint: NonNullable<Consumer['webhook']>,
+  isBehind: boolean,
+): Pick<ConsumerLine, 'mark' | 'state'> {
+  const { waiting, givenUp } = endpoint
+  const [mark, words] = webhookState(endpoint)
+  const further = [
+    ...(waiting > 0 ? [`${countText(waiting)} waiting`] : []),
+    ...(givenUp > 0 ? [`${countText(givenUp)} given up`] : []),
+  ]
+  return {
+    mark: mark === 'good' && (isBehind || waiting > 0) ? 'behind' : mark,
+    state: [words, ...further].join(', '),
+  }
+}
+
 function stateOf(
-  { ended, refused, lastAskedAt }: Consumer,
+  { ended, refused, lastAskedAt, webhook }: Consumer,
   lag: ConsumerView | undefined,
   nowMs: number,
 ): Pick<ConsumerLine, 'mark' | 'state'> {
+  if (webhook !== null) return endpointState(webhook, lag !== undefined && lag.lagEvents > 0)
   if (ended !== null) return { mark: 'stopped', state: endedWords(ended) }
   if (refused !== null) {
     return { mark: 'stopped', state: `${counted(refused.count, 'refusal')} (${oneLine(refused.code, 64)})` }

@@ -2,6 +2,7 @@
 import { deliverySentence, deliveryStates, silentPublisherSentence } from '@property-events/protocol/plain'
 import type { ConsumerDelivery, DeliveryState } from '@property-events/protocol/plain'
 import type { DeliveredEvent, PropertyConsumer, PropertyConsumers } from '@property-events/protocol/wire'
+import { nameOfConsumer } from '../consumer-name.ts'
 import { oneLine, webAddress } from '../../words/plain.ts'
 import { readTime } from '../../words/times.ts'
 
@@ -69,20 +70,6 @@ function lineOf(event: DeliveredEvent, consumer: PropertyConsumer, nowMs: number
       url,
     ),
   }
-}
-
-/** By its key's label and its own name, or by the label of its endpoint. */
-export function nameOfConsumer({
-  keyId,
-  name,
-  label,
-  webhook,
-}: Pick<PropertyConsumer, 'keyId' | 'name' | 'label'> & {
-  readonly webhook: { readonly label: string } | null
-}): string {
-  if (webhook !== null) return `${oneLine(webhook.label, 80) || name} · webhook`
-  const key = oneLine(label, 80) || keyId
-  return name === 'default' ? key : `${key} · ${oneLine(name, 64)}`
 }
 
 /** The same sentence as on the command line, with the reader's local times. */

@@ -2,7 +2,7 @@
 import { timeOf } from '../../http/time-of.ts'
 import type { Consumer } from '@property-events/protocol/wire'
 import type { ListedConsumer } from '../list-consumers.ts'
-import { nameOfView } from '../delivery.ts'
+import { endpointMembers, nameOfView } from '../delivery.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import { readSubject } from '../../reading/routes/cursor-parameters.ts'
 import { seenAnswer } from './property-consumers.ts'
@@ -113,7 +113,11 @@ function consumerAnswer(
   time: TimeToLive | undefined,
   nowMs: number,
 ): Omit<Consumer, keyof typeof unseenSilence> {
-  const { keyId, name, label, keyEnd, acknowledgement, refusals } = consumer
+  const { keyId, name, label, keyEnd, acknowledgement, refusals, endpoint } = consumer
+  const acknowledged =
+    endpoint === undefined
+      ? acknowledgement && { ...acknowledgement, atMs: acknowledgement.acknowledgedMs }
+      : endpoint.progress.acknowledged
   const refusal = refusals
     .filter(({ lastMs }) => lastMs > (last?.askedMs ?? 0))
     .toSorted((a, b) => b.lastMs - a.lastMs)[0]
@@ -128,14 +132,22 @@ function consumerAnswer(
     lastNothingNewAt: timeOf(last?.quietMs),
     stoppedAfter: stoppedAfter ?? null,
     acknowledged:
-      acknowledgement === undefined
+      acknowledged === undefined
         ? null
-        : { sequenceNumber: acknowledgement.sequenceNumber, at: timeOf(acknowledgement.acknowledgedMs) },
+        : { sequenceNumber: acknowledged.sequenceNumber, at: timeOf(acknowledged.atMs) },
     refused:
       refusal === undefined
         ? null
         : { code: refusal.code, since: timeOf(refusal.sinceMs), count: refusal.count },
     timeToLive: timeToLiveAnswer(time),
+    webhook:
+      endpoint === undefined
+        ? null
+        : {
+            ...endpointMembers(endpoint),
+            waiting: endpoint.progress.waiting,
+            givenUp: endpoint.progress.givenUp,
+          },
     views: lags.map(({ view, through, events, sinceMs }) => ({
       view: nameOfView(view),
       through,
