@@ -66,7 +66,7 @@ describe('a key of branches', () => {
     const refused: readonly [readonly string[], RegExp][] = [
       [
         ['--branch', 'North', '--scope', 'contact:read'],
-        /--branch limits property:read and property:publish alone/,
+        /--branch limits property:read, property:publish, property:webhooks alone/,
       ],
       [['--branch', 'North', '--scope', 'property:erase'], /Create another key for property:erase/],
       [['--branch', 'North', '--tenant', 'Other'], /--branch goes with one --tenant/],

@@ -156,7 +156,7 @@ onEngines('administration', {}, (service) => {
     const unusable: readonly (readonly [object, RegExp])[] = [
       [
         { scopes: ['property:read', 'contact:read'], branches: ['Dale'] },
-        /limit property:read and property:publish alone.*contact:read/,
+        /limit property:read, property:publish, property:webhooks alone.*contact:read/,
       ],
       [{ scopes: ['tenant:inspect'], branches: ['Dale'] }, /tenant:inspect/],
       [{ scopes: ['property:erase'], branches: ['Dale'] }, /property:erase/],
