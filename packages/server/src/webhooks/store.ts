@@ -1,4 +1,4 @@
-/** Endpoints in a database: what their owners change and read. Leases are in leases.ts, what senders write in progress.ts. */
+/** Endpoints in a database: what their owners change and read. Leases, what senders write, and the log are in stored/. */
 import { webhookChanged, webhookCreated, webhookRemoved } from '../audit/webhook-changes.ts'
 import type { Actor } from '../audit/actor.ts'
 import { defineWrite, feedNumbers, statement } from '../sql/database.ts'
@@ -26,11 +26,11 @@ import {
   updateEndpoint,
 } from './endpoint-rows.ts'
 import type { EndpointNumber, EndpointRow } from './endpoint-rows.ts'
-import { copiedStore } from './copied-store.ts'
-import { leaseStore } from './leases.ts'
-import { deliveryLog } from './delivery-log.ts'
-import { progressStore } from './progress.ts'
-import { waitingStore } from './waiting-store.ts'
+import { copiedStore } from './stored/copied-store.ts'
+import { leaseStore } from './stored/leases.ts'
+import { deliveryLog } from './stored/delivery-log.ts'
+import { progressStore } from './stored/progress.ts'
+import { waitingStore } from './stored/waiting-store.ts'
 
 /** Endpoints of a tenant are made one after the other, and none while it is deleted. */
 const lockTenant = statement(

@@ -1,12 +1,12 @@
 /** What waits and what was given up, in a database, and how it is sent again. */
-import { webhookResent } from '../audit/webhook-changes.ts'
-import type { Actor } from '../audit/actor.ts'
-import { defineWrite, rowsFrom, statement, uuidOf } from '../sql/database.ts'
-import type { ColumnType, StoreAccess, StoredLogId } from '../sql/database.ts'
-import type { ResendOutcome, WebhookStore } from './endpoint.ts'
-import { freed, lockedEndpoint, ofEndpoint } from './endpoint-rows.ts'
-import type { EndpointNumber } from './endpoint-rows.ts'
-import type { ViewEvent, WaitingSubject } from './waiting-rows.ts'
+import { webhookResent } from '../../audit/webhook-changes.ts'
+import type { Actor } from '../../audit/actor.ts'
+import { defineWrite, rowsFrom, statement, uuidOf } from '../../sql/database.ts'
+import type { ColumnType, StoreAccess, StoredLogId } from '../../sql/database.ts'
+import type { ResendOutcome, WebhookStore } from '../endpoint.ts'
+import { freed, lockedEndpoint, ofEndpoint } from '../endpoint-rows.ts'
+import type { EndpointNumber } from '../endpoint-rows.ts'
+import type { ViewEvent, WaitingSubject } from '../waiting-rows.ts'
 
 const waitingColumns = {
   endpoint_no: 'bigint',

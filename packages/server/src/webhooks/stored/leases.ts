@@ -3,11 +3,11 @@
  * renewed by one row. Whoever finds a node there that is late takes it from the list, and frees what it had, in one commit; so a node that
  * comes back late still has everything, or nothing.
  */
-import { among, defineWrite, noteLockWaitMs, removal, statement } from '../sql/database.ts'
-import type { StoreAccess, Transaction } from '../sql/database.ts'
-import type { Lease, Renewal, WebhookStore } from './endpoint.ts'
-import { endpointsOf, freed, recordsOf } from './endpoint-rows.ts'
-import type { EndpointNumber } from './endpoint-rows.ts'
+import { among, defineWrite, noteLockWaitMs, removal, statement } from '../../sql/database.ts'
+import type { StoreAccess, Transaction } from '../../sql/database.ts'
+import type { Lease, Renewal, WebhookStore } from '../endpoint.ts'
+import { endpointsOf, freed, recordsOf } from '../endpoint-rows.ts'
+import type { EndpointNumber } from '../endpoint-rows.ts'
 import { waitingOf } from './waiting-store.ts'
 import type { WaitingRow } from './waiting-store.ts'
 

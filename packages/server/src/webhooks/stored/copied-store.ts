@@ -1,10 +1,10 @@
 /** Endpoints of another store, as a copy takes them. */
-import { webhookTaken } from '../audit/webhook-changes.ts'
-import type { Actor } from '../audit/actor.ts'
-import { defineWrite, rowsFrom, statement } from '../sql/database.ts'
-import type { StoreAccess } from '../sql/database.ts'
-import type { CopiedEndpoint, EndpointRecord, WebhookStore } from './endpoint.ts'
-import { insertEndpoint, lockedEndpoint, removeEndpoint } from './endpoint-rows.ts'
+import { webhookTaken } from '../../audit/webhook-changes.ts'
+import type { Actor } from '../../audit/actor.ts'
+import { defineWrite, rowsFrom, statement } from '../../sql/database.ts'
+import type { StoreAccess } from '../../sql/database.ts'
+import type { CopiedEndpoint, EndpointRecord, WebhookStore } from '../endpoint.ts'
+import { insertEndpoint, lockedEndpoint, removeEndpoint } from '../endpoint-rows.ts'
 import { putWaiting, waitingRow } from './waiting-store.ts'
 
 const addGivenUp = statement(

@@ -1,13 +1,13 @@
 /** What senders write: progress, fenced by the number of the lease (W5), and the log of tries. */
-import { webhookDisabled } from '../audit/webhook-changes.ts'
-import { defineWrite, removal, rowsFrom, statement } from '../sql/database.ts'
-import type { ColumnType, StoreAccess, Transaction } from '../sql/database.ts'
-import type { Delivery, ProgressWrite, WebhookStore } from './endpoint.ts'
-import { deliveriesKept, deliveriesKeptMs, noticesKeptMs } from './endpoint.ts'
-import { freed } from './endpoint-rows.ts'
-import type { EndpointNumber } from './endpoint-rows.ts'
+import { webhookDisabled } from '../../audit/webhook-changes.ts'
+import { defineWrite, removal, rowsFrom, statement } from '../../sql/database.ts'
+import type { ColumnType, StoreAccess, Transaction } from '../../sql/database.ts'
+import type { Delivery, ProgressWrite, WebhookStore } from '../endpoint.ts'
+import { deliveriesKept, deliveriesKeptMs, noticesKeptMs } from '../endpoint.ts'
+import { freed } from '../endpoint-rows.ts'
+import type { EndpointNumber } from '../endpoint-rows.ts'
 import { putWaiting, waitingRow } from './waiting-store.ts'
-import type { ViewEvent } from './waiting-rows.ts'
+import type { ViewEvent } from '../waiting-rows.ts'
 
 interface LeasedRow extends EndpointNumber {
   readonly endpoint_id: string

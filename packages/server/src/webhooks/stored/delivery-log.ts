@@ -1,8 +1,8 @@
 /** What was tried, what was acknowledged last, and what is told of endpoints. */
-import { feedNumbers, statement, uuidOf } from '../sql/database.ts'
-import type { StoreAccess, StoredLogId } from '../sql/database.ts'
-import { ofEndpoint } from './endpoint-rows.ts'
-import type { DeliveryOutcome, NoticeKind, StoredDelivery, WebhookStore } from './endpoint.ts'
+import { feedNumbers, statement, uuidOf } from '../../sql/database.ts'
+import type { StoreAccess, StoredLogId } from '../../sql/database.ts'
+import { ofEndpoint } from '../endpoint-rows.ts'
+import type { DeliveryOutcome, NoticeKind, StoredDelivery, WebhookStore } from '../endpoint.ts'
 
 const selected = `SELECT * FROM webhook_delivery WHERE ${ofEndpoint} AND delivery_no < $2 AND ($3 = '' OR outcome = $3)`
 const deliveries = statement<DeliveryRow>(
