@@ -9,7 +9,7 @@ import { property } from '../support/property.ts'
 import { makeWebhook, webhookKey } from '../support/webhooks.ts'
 
 onEngines('an endpoint among the consumers', {}, (service) => {
-  it('shows a property that waits with its tries, last answer and next try, one given up, and one acknowledged (D28)', async () => {
+  it('shows a property that waits with its tries, last answer and next try, one given up, and one acknowledged (PROTOCOL §14.6)', async () => {
     const key = await webhookKey(service(), { feeds: ['property'] })
     const [waits, lost, done, late] = Array.from({ length: 4 }, () => randomUUID())
     for (const agent_ref of [waits, lost, done])
