@@ -132,7 +132,10 @@ function backgroundTasks(
   const { outages: report } = prepared
   const compare: PreparedService['compareFeeds'] = (headOf) => prepared.compareFeeds(headOf)
   const forget = async (key: FeedKey): Promise<void> => {
-    await webhooks?.forget(key)
+    await prepared.forgetFeed(key)
+    if (webhooks === undefined) return
+    await webhooks.forget(key)
+    // What was sent meanwhile is noted before the erasure ends.
     await prepared.forgetFeed(key)
   }
   return [

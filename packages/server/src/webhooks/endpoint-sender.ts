@@ -18,7 +18,7 @@ import type { ViewEvent } from './waiting-rows.ts'
 
 /** A try begins only with as much of the lease left beside its own time, so it ends with the lease (W5). */
 const leaseReserveMs = 5_000
-/** After the store has failed. */
+/** After the store has failed, or while a lease waits for its renewal. */
 const storeRetryMs = 1_000
 const tellFailingMs = 3_600_000
 const disableFailingMs = 5 * 86_400_000
@@ -37,12 +37,13 @@ export interface SenderParts extends TryParts {
   readonly onTry: (outcome: TryOutcome['kind'], event: ViewEvent | undefined) => void
 }
 
-/** The message that begins an epoch: a feed of one event, which is tried and waits as others do. */
+/** The message that begins an epoch: a feed of one event, which is tried as others are. */
 interface Announcement {
   readonly epoch: string
   readonly plan: EndpointPlan
 }
 
+type Make = (event: ViewEvent) => Promise<Message | undefined>
 const announced: ViewEvent = { sequenceNumber: 1, subjectId: 'epoch' }
 
 export class EndpointSender {
@@ -106,9 +107,12 @@ export class EndpointSender {
   }
 
   /** Resolves when what was read before the call is sent, or forgotten (D17). */
-  forget(): Promise<unknown> {
+  async forget(): Promise<void> {
     this.#parts.source.forget()
-    return Promise.all(this.#underWay)
+    await Promise.all(this.#underWay)
+    // A read that was under way may have been kept, and a try begun with it.
+    this.#parts.source.forget()
+    await Promise.all(this.#underWay)
   }
 
   get counts(): { readonly underWay: number; readonly isFailing: boolean } {
@@ -183,10 +187,8 @@ export class EndpointSender {
       plan.add([announced], announced.sequenceNumber)
       this.#announcement = { epoch, plan }
     }
-    const {
-      tenantId,
-      settings: { feed, format },
-    } = this.#parts.lease.endpoint
+    const { tenantId, settings } = this.#parts.lease.endpoint
+    const { feed, format } = settings
     const change = { tenantId, feed, epoch, previousEpoch: this.#epoch, after: this.#plan.through }
     this.#steps(this.#announcement.plan, async () => epochMessage(change, format, this.#parts.clock()))
   }
@@ -204,7 +206,7 @@ export class EndpointSender {
     })
   }
 
-  #steps(plan: EndpointPlan, make: (event: ViewEvent) => Promise<Message | undefined>): void {
+  #steps(plan: EndpointPlan, make: Make): void {
     while (this.#hasTime()) {
       const step = plan.next(this.#parts.clock())
       if (step.kind === 'wait') {
@@ -224,28 +226,30 @@ export class EndpointSender {
     }
   }
 
-  async #try(
-    plan: EndpointPlan,
-    event: ViewEvent,
-    make: (event: ViewEvent) => Promise<Message | undefined>,
-  ): Promise<void> {
+  async #try(plan: EndpointPlan, event: ViewEvent, make: Make): Promise<void> {
     const made = await this.#fromStore(async () => ({ message: await make(event) }))
-    if (made === undefined || this.#ending.signal.aborted || !this.#hasTime()) return
+    if (made === undefined || !(await this.#mayPost())) return
     const isEvent = plan === this.#plan
     const outcome = await this.#post(made.message, isEvent ? event : undefined)
-    if (outcome === undefined) return
     plan.end(event, outcome, this.#parts.clock())
     if (isEvent && outcome.kind === 'acknowledged' && made.message !== undefined)
       this.#gathered.acknowledge(event, this.#parts.clock())
     if (!isEvent) this.#noteAnnounced(plan, outcome)
   }
 
-  /** `undefined`: it counts no more. */
-  async #post(message: Message | undefined, event: ViewEvent | undefined): Promise<TryOutcome | undefined> {
+  /** Reading may have outlasted the lease, as when the store was away: then with the next renewal. False: the sender has ended. */
+  async #mayPost(): Promise<boolean> {
+    const { signal } = this.#ending
+    if (signal.aborted || (this.#isAllowed && this.#hasTime())) return !signal.aborted
+    await pause(storeRetryMs, signal)
+    return this.#mayPost()
+  }
+
+  /** What ends after the lease is no longer this node's is refused by the store. */
+  async #post(message: Message | undefined, event: ViewEvent | undefined): Promise<TryOutcome> {
     // Nothing is left of it for this endpoint.
     if (message === undefined) return { kind: 'acknowledged' }
     const { outcome, delivery } = await tryOnce(this.#parts, message, event)
-    if (this.#leaseEndsMs < performance.now()) return undefined
     this.#parts.onTry(outcome.kind, event)
     this.#gathered.log(delivery)
     if (delivery.status === goneStatus) this.#gathered.disable('gone')
@@ -271,24 +275,22 @@ export class EndpointSender {
 
   /** Asks the store until it answers, or the sender has ended (`undefined`). */
   async #fromStore<T>(ask: () => Promise<T>): Promise<T | undefined> {
-    const { signal } = this.#ending
-    if (signal.aborted) return undefined
+    if (this.#ending.signal.aborted) return undefined
     try {
       return await ask()
     } catch (error) {
       this.#failed(error)
     }
-    await pause(storeRetryMs, signal)
+    await pause(storeRetryMs, this.#ending.signal)
     return this.#fromStore(ask)
   }
 
-  #failed(error: unknown): void {
+  #failed = (error: unknown): void =>
     this.#parts.report.failed('send_webhooks', error, { endpoint: this.endpointId })
-  }
 
   #run(work: () => Promise<void>): void {
     const running = work()
-      .catch((error: unknown) => this.#failed(error))
+      .catch(this.#failed)
       .finally(() => {
         this.#underWay.delete(running)
         this.go()

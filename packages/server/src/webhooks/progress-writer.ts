@@ -10,8 +10,11 @@ const retryMs = 1_000
 
 export interface ProgressWriter {
   want(sender: EndpointSender, when: 'now' | 'soon'): void
+  /** Resolves when everything that there is to write now is written. */
+  settled(): Promise<void>
   /** Resolves when everything that the sender has to write is written, or its lease is another's. Rejects as the store does. */
   flush(sender: EndpointSender): Promise<void>
+  /** Writes only what is flushed from now on, so that a stop does not wait for a store that is away. */
   close(): void
 }
 
@@ -30,6 +33,7 @@ export function progressWriter(
   const wanting = new Set<EndpointSender>()
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
+  const closing = new AbortController()
 
   async function write(senders: readonly EndpointSender[]): Promise<void> {
     const parts = senders.flatMap((sender) => {
@@ -48,7 +52,7 @@ export function progressWriter(
 
   /** One commit after the other: what ends meanwhile is in the next. */
   async function writeAll(): Promise<void> {
-    while (wanting.size > 0) {
+    while (wanting.size > 0 && !closing.signal.aborted) {
       const senders = [...wanting]
       wanting.clear()
       try {
@@ -74,11 +78,18 @@ export function progressWriter(
       if (when === 'now') writeNow()
       else timer ??= setTimeout(writeNow, writeEveryMs).unref()
     },
+    async settled() {
+      writeNow()
+      await writing
+    },
     async flush(sender) {
       await writing
       wanting.delete(sender)
       await write([sender])
     },
-    close: () => clearTimeout(timer),
+    close() {
+      closing.abort()
+      clearTimeout(timer)
+    },
   }
 }

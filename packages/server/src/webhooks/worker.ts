@@ -164,16 +164,18 @@ class LeasedEndpoints {
       ({ endpoint }) => endpoint.tenantId === tenantId && endpoint.settings.feed === feed,
     )
     await Promise.all(ofFeed.map(({ sender }) => sender.forget()))
+    // What receivers answered has to be stored before the erasure takes it.
+    await this.#writer.settled()
   }
 
   async close(): Promise<void> {
+    this.#writer.close()
     const finishing = [...this.#sending.values()].map(async ({ sender }) => {
       await Promise.race([sender.finish(), delay(finishMs, undefined, { ref: false })])
       await this.#writer.flush(sender)
     })
     await Promise.allSettled(finishing)
     for (const { sender } of this.#sending.values()) sender.abandon()
-    this.#writer.close()
     // Another node would wait for the leases to end otherwise.
     await this.#store.release(this.#parts.nodeId).catch(() => undefined)
   }
