@@ -60,7 +60,7 @@ interface Sending {
   readonly sender: EndpointSender
   readonly endpoint: EndpointRecord
   /** Of its key, as it was last looked at. */
-  right: 'granted' | 'viewBeingMade' | 'lost'
+  right: 'granted' | 'viewBeingMade' | 'lost' | 'unknown'
   isLeaving: boolean
 }
 
@@ -102,6 +102,7 @@ class LeasedEndpoints {
   readonly #writer: ProgressWriter
   readonly #startParts: StartParts
   readonly #nudge: () => void
+  #endsMs = 0
 
   constructor(parts: WebhookWorkerParts, nudge: () => void) {
     const { storage, report } = parts
@@ -143,6 +144,7 @@ class LeasedEndpoints {
     const strays = [...held.keys()].filter((endpointId) => !this.#sending.has(endpointId))
     if (strays.length > 0) await this.#store.release(this.#parts.nodeId, strays)
     const maySend = await this.#sendableFeeds()
+    this.#endsMs = endsMs
     for (const one of this.#sending.values()) renewOne(one, endsMs, maySend)
     for (const one of await this.#takeShare(renewal)) renewOne(one, endsMs, maySend)
   }
@@ -150,12 +152,23 @@ class LeasedEndpoints {
   /** A key that has lost a right ends its endpoints. */
   async checkRights(): Promise<void> {
     for (const one of this.#sending.values()) {
-      const right = rightOf(await this.#parts.verifier.check(one.endpoint.keyId), one.endpoint)
+      const right = await this.#rightNow(one.endpoint)
       if (right === one.right) continue
       one.right = right
       if (right === 'lost') one.sender.revoke()
+      else if (right === 'unknown') one.sender.renewed(this.#endsMs, false)
       // Its view is ready, or is being made again.
       else this.#nudge()
+    }
+  }
+
+  /** While the store does not answer nothing is sent: the key may have ended (D11). */
+  async #rightNow(endpoint: EndpointRecord): Promise<Sending['right']> {
+    try {
+      return rightOf(await this.#parts.verifier.check(endpoint.keyId), endpoint)
+    } catch (error) {
+      this.#parts.report.failed('send_webhooks', error)
+      return 'unknown'
     }
   }
 
