@@ -15,6 +15,7 @@ export class GatheredProgress {
   readonly #lease: Lease
   readonly #plan: EndpointPlan
   #deliveries: readonly Delivery[] = []
+  #taken = 0
   #versions: readonly ViewEvent[] = []
   #acknowledged: ProgressWrite['acknowledged']
   #notices: readonly NoticeKind[] = []
@@ -29,9 +30,9 @@ export class GatheredProgress {
     return this.#disable !== undefined
   }
 
-  /** Tries whose end is not written. */
+  /** Tries whose end is not being written. */
   get tries(): number {
-    return this.#deliveries.length
+    return this.#deliveries.length - this.#taken
   }
 
   get isEmpty(): boolean {
@@ -74,11 +75,13 @@ export class GatheredProgress {
     const change = this.#plan.unwritten()
     const [deliveries, versions, acknowledged] = [this.#deliveries, this.#versions, this.#acknowledged]
     const [notice] = this.#notices
+    this.#taken = deliveries.length
     const { leaseNo } = this.#lease
     const { endpointId } = this.#lease.endpoint
     const written = (): void => {
       if (change !== undefined) this.#plan.written(change)
       this.#deliveries = this.#deliveries.slice(deliveries.length)
+      this.#taken = 0
       this.#versions = this.#versions.slice(versions.length)
       if (notice !== undefined) this.#notices = this.#notices.slice(1)
       if (this.#acknowledged === acknowledged) this.#acknowledged = undefined

@@ -31,6 +31,7 @@ export function progressWriter(
   report: TaskReport,
 ): ProgressWriter {
   const wanting = new Set<EndpointSender>()
+  let isUrgent = false
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
   const closing = new AbortController()
@@ -50,25 +51,28 @@ export function progressWriter(
       onNotice()
   }
 
-  /** One commit after the other: what ends meanwhile is in the next. */
+  /** What ends meanwhile waits for others again, if it is not much: a commit for every two tries took half of the time. */
   async function writeAll(): Promise<void> {
-    while (wanting.size > 0 && !closing.signal.aborted) {
+    do {
       const senders = [...wanting]
       wanting.clear()
+      isUrgent = false
       try {
         await write(senders)
         report.worked('send_webhooks')
       } catch (error) {
         report.failed('send_webhooks', error)
         for (const sender of senders) wanting.add(sender)
+        isUrgent = true
         await delay(retryMs, undefined, { ref: false })
       }
-    }
+    } while (isUrgent && !closing.signal.aborted)
   }
 
   function writeNow(): void {
     clearTimeout(timer)
     timer = undefined
+    isUrgent = true
     writing ??= writeAll().finally(() => (writing = undefined))
   }
 
