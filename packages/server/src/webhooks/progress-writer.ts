@@ -1,6 +1,6 @@
 /** Writes the progress of all endpoints of a node together: one commit for many tries. */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { TaskReport } from '../runtime/background-task.ts'
+import { pause } from '../runtime/worker-loop.ts'
 import type { WebhookStore } from './endpoint.ts'
 import type { EndpointSender } from './endpoint-sender.ts'
 
@@ -37,10 +37,7 @@ export function progressWriter(
   const closing = new AbortController()
 
   async function write(senders: readonly EndpointSender[]): Promise<void> {
-    const parts = senders.flatMap((sender) => {
-      const unwritten = sender.unwritten()
-      return unwritten === undefined ? [] : [{ sender, ...unwritten }]
-    })
+    const parts = senders.flatMap(unwrittenOf)
     if (parts.length === 0) return
     const lost = new Set(await save(parts.map((part) => part.write)))
     for (const { sender, written } of parts) {
@@ -63,10 +60,10 @@ export function progressWriter(
       } catch (error) {
         report.failed('send_webhooks', error)
         for (const sender of senders) wanting.add(sender)
-        isUrgent = true
-        await delay(retryMs, undefined, { ref: false })
+        await pause(retryMs, closing.signal)
+        isUrgent = !closing.signal.aborted
       }
-    } while (isUrgent && !closing.signal.aborted)
+    } while (isUrgent)
   }
 
   function writeNow(): void {
@@ -96,4 +93,9 @@ export function progressWriter(
       clearTimeout(timer)
     },
   }
+}
+
+function unwrittenOf(sender: EndpointSender) {
+  const unwritten = sender.unwritten()
+  return unwritten === undefined ? [] : [{ sender, ...unwritten }]
 }
