@@ -3,11 +3,11 @@ import { feedNumbers, feedOfNumber, statement } from '../../sql/database.ts'
 import type { Sql } from '../../sql/database.ts'
 import type { LastAsked, SilenceStore } from './silence.ts'
 
-/** In the order of the primary key, so that no more is read than is returned. */
+/** In the order of the primary key, so that no more is read than is returned. Endpoints of webhooks ask for nothing: they are never silent. */
 const asked = statement<AskedRow>(
   'presence-asked',
   `SELECT tenant, feed, key_id, name, max(asked_ms) AS asked_ms FROM consumer_view
-    WHERE (tenant, feed, key_id, name) > ($1, $2, $3, $4)
+    WHERE (tenant, feed, key_id, name) > ($1, $2, $3, $4) AND route <> 'webhook'
     GROUP BY tenant, feed, key_id, name ORDER BY tenant, feed, key_id, name LIMIT $5`,
 )
 const published = statement<{ readonly minute: number; readonly tenant: string; readonly feed: number }>(
