@@ -7,7 +7,7 @@ import { pause } from '../runtime/worker-loop.ts'
 import type { Lease } from './endpoint.ts'
 import { GatheredProgress } from './gathered-progress.ts'
 import type { Unwritten } from './gathered-progress.ts'
-import { epochMessage } from './message.ts'
+import { EpochAnnouncement } from './epoch-announcement.ts'
 import type { Message } from './message.ts'
 import type { MessageSource } from './message-source.ts'
 import { EndpointPlan } from './plan.ts'
@@ -37,14 +37,7 @@ export interface SenderParts extends TryParts {
   readonly onTry: (outcome: TryOutcome['kind'], event: ViewEvent | undefined) => void
 }
 
-/** The message that begins an epoch: a feed of one event, which is tried as others are. */
-interface Announcement {
-  readonly epoch: string
-  readonly plan: EndpointPlan
-}
-
 type Make = (event: ViewEvent) => Promise<Message | undefined>
-const announced: ViewEvent = { sequenceNumber: 1, subjectId: 'epoch' }
 
 export class EndpointSender {
   readonly endpointId: string
@@ -54,7 +47,7 @@ export class EndpointSender {
   readonly #timeoutMs: number
   readonly #ending = new AbortController()
   readonly #underWay = new Set<Promise<void>>()
-  #announcement: Announcement | undefined
+  #announcement: EpochAnnouncement | undefined
   #epoch: string
   #leaseEndsMs = 0
   #isAllowed = false
@@ -180,17 +173,11 @@ export class EndpointSender {
   #announce(epoch: string): void {
     if (this.#announcement?.epoch !== epoch) {
       if (this.#underWay.size > 0) return
-      const plan = new EndpointPlan(
-        { settled: 0, waiting: [], failingSinceMs: undefined },
-        this.#parts.lease.endpoint.settings,
-      )
-      plan.add([announced], announced.sequenceNumber)
-      this.#announcement = { epoch, plan }
+      const from = { previousEpoch: this.#epoch, after: this.#plan.through }
+      this.#announcement = new EpochAnnouncement(this.#parts.lease.endpoint, epoch, from)
     }
-    const { tenantId, settings } = this.#parts.lease.endpoint
-    const { feed, format } = settings
-    const change = { tenantId, feed, epoch, previousEpoch: this.#epoch, after: this.#plan.through }
-    this.#steps(this.#announcement.plan, async () => epochMessage(change, format, this.#parts.clock()))
+    const announcement = this.#announcement
+    this.#steps(announcement.plan, async () => announcement.message(this.#parts.clock()))
   }
 
   #read(): void {
@@ -229,12 +216,14 @@ export class EndpointSender {
   async #try(plan: EndpointPlan, event: ViewEvent, make: Make): Promise<void> {
     const made = await this.#fromStore(async () => ({ message: await make(event) }))
     if (made === undefined || !(await this.#mayPost())) return
-    const isEvent = plan === this.#plan
-    const outcome = await this.#post(made.message, isEvent ? event : undefined)
-    plan.end(event, outcome, this.#parts.clock())
-    if (isEvent && outcome.kind === 'acknowledged' && made.message !== undefined)
-      this.#gathered.acknowledge(event, this.#parts.clock())
-    if (!isEvent) this.#noteAnnounced(plan, outcome)
+    const nowMs = () => this.#parts.clock()
+    // Its number may be of a new epoch by now, which has to be announced first.
+    if (plan === this.#plan && this.#parts.source.epoch !== this.#epoch)
+      plan.end(event, { kind: 'unsent' }, nowMs())
+    // Nothing is left of it for this endpoint.
+    else if (made.message === undefined) plan.end(event, { kind: 'acknowledged' }, nowMs())
+    else if (plan === this.#plan) await this.#post(made.message, event)
+    else await this.#postAnnouncement(made.message)
   }
 
   /** Reading may have outlasted the lease, as when the store was away: then with the next renewal. False: the sender has ended. */
@@ -246,23 +235,28 @@ export class EndpointSender {
   }
 
   /** What ends after the lease is no longer this node's is refused by the store. */
-  async #post(message: Message | undefined, event: ViewEvent | undefined): Promise<TryOutcome> {
-    // Nothing is left of it for this endpoint.
-    if (message === undefined) return { kind: 'acknowledged' }
-    const { outcome, delivery } = await tryOnce(this.#parts, message, event)
-    this.#parts.onTry(outcome.kind, event)
-    this.#gathered.log(delivery)
-    if (delivery.status === goneStatus) this.#gathered.disable('gone')
-    return outcome
+  async #post(message: Message, event: ViewEvent): Promise<void> {
+    const { outcome, delivery } = await this.#tried(message, event)
+    this.#plan.end(event, outcome, this.#parts.clock())
+    if (outcome.kind === 'acknowledged') this.#gathered.acknowledge(event, this.#parts.clock())
+    const givenUp = this.#plan.unwritten()?.rows?.givenUp ?? []
+    const isGivenUp = givenUp.some(({ sequenceNumber }) => sequenceNumber === event.sequenceNumber)
+    this.#gathered.log(isGivenUp ? { ...delivery, outcome: 'givenUp' } : delivery)
   }
 
-  /** Given up like any other message, it is known as well: the epoch is in every message. */
-  #noteAnnounced(plan: EndpointPlan, { kind }: TryOutcome): void {
-    const change = plan.unwritten()
-    if (change !== undefined) plan.written(change)
-    const isGivenUp = (change?.rows?.givenUp.length ?? 0) > 0
-    if (this.#announcement?.plan !== plan || (kind !== 'acknowledged' && !isGivenUp)) return
-    this.#epoch = this.#announcement.epoch
+  async #tried(message: Message, event: ViewEvent | undefined): ReturnType<typeof tryOnce> {
+    const tried = await tryOnce(this.#parts, message, event)
+    this.#parts.onTry(tried.outcome.kind, event)
+    if (tried.delivery.status === goneStatus) this.#gathered.disable('gone')
+    return tried
+  }
+
+  async #postAnnouncement(message: Message): Promise<void> {
+    const announcement = this.#announcement
+    const { outcome, delivery } = await this.#tried(message, undefined)
+    this.#gathered.log(delivery)
+    if (announcement?.isOver(outcome, this.#parts.clock()) !== true) return
+    this.#epoch = announcement.epoch
     this.#gathered.epochIsNew = true
     this.#announcement = undefined
   }

@@ -25,6 +25,9 @@ export type TryOutcome =
   | { readonly kind: 'unreachable' }
   | { readonly kind: 'postponed'; readonly waitMs: number }
 
+/** `unsent`: it was not tried after all. */
+export type TryEnd = TryOutcome | { readonly kind: 'unsent' }
+
 export interface PlanSettings extends HealthSettings {
   readonly mode: DeliveryMode
 }
@@ -117,13 +120,13 @@ export class EndpointPlan {
   }
 
   /** The end of a try. */
-  end(event: ViewEvent, outcome: TryOutcome, nowMs: number): void {
+  end(event: ViewEvent, outcome: TryEnd, nowMs: number): void {
     const { subjectId, sequenceNumber } = event
     this.#sending.delete(subjectId)
     if (outcome.kind === 'acknowledged') this.#health.acknowledged()
     else if (outcome.kind === 'refused') this.#health.refused(subjectId, nowMs)
     else if (outcome.kind === 'unreachable') this.#health.unreachable(nowMs)
-    else this.#health.postponed(subjectId, outcome.waitMs, nowMs)
+    else if (outcome.kind === 'postponed') this.#health.postponed(subjectId, outcome.waitMs, nowMs)
     const opened = this.#open.get(sequenceNumber)
     const row = this.#rows.get(subjectId)
     // A row that was stored may stand ahead of what is settled: then its event is open, and done with.
@@ -221,7 +224,7 @@ export class EndpointPlan {
     return undefined
   }
 
-  #endOpen(event: OpenEvent, { kind }: TryOutcome, nowMs: number): void {
+  #endOpen(event: OpenEvent, { kind }: TryEnd, nowMs: number): void {
     const isRefused = kind === 'refused' && this.#health.failingSinceMs === undefined
     event.state = kind === 'acknowledged' || isRefused ? 'done' : 'queued'
     if (isRefused) this.#makeWait(event, nowMs)
@@ -233,7 +236,7 @@ export class EndpointPlan {
     if (later !== undefined) this.#supersedeBefore(later)
   }
 
-  #endRow(row: Row, { kind }: TryOutcome, nowMs: number): void {
+  #endRow(row: Row, { kind }: TryEnd, nowMs: number): void {
     const doesCount = kind === 'refused' && this.#health.failingSinceMs === undefined
     this.#rows.end(row, kind === 'acknowledged', doesCount, nowMs)
     if (!this.#rows.isChanged(row.subjectId)) this.#rowTries.delete(row.subjectId)

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FeedKey } from '../events/feed-key.ts'
-import type { KeyVerdict, KeyVerifier } from '../keys/index.ts'
+import type { KeyVerifier } from '../keys/index.ts'
 import { startWorker } from '../runtime/worker-loop.ts'
 import type { Wait } from '../runtime/worker-loop.ts'
 import type { StorageEngine } from '../store/storage.ts'
@@ -13,7 +13,8 @@ import type { EndpointSender } from './endpoint-sender.ts'
 import { heldBytes } from './feed-source.ts'
 import { progressWriter } from './progress-writer.ts'
 import type { ProgressWriter } from './progress-writer.ts'
-import { maySendFor } from './rights.ts'
+import { sendingRight } from './rights.ts'
+import type { SendingRight } from './rights.ts'
 import type { StartParts } from './start-sender.ts'
 
 /** Where several nodes may serve the store: one that dies is followed after this time. */
@@ -31,7 +32,7 @@ const heldMostBytes = 32 * 2 ** 20
 
 export interface WebhookWorkerParts extends Omit<StartParts, 'webhooks' | 'events' | 'want' | 'held'> {
   readonly storage: Pick<StorageEngine, 'webhooks' | 'events' | 'epochNeed' | 'waitingFeeds'> & {
-    readonly nodes: Pick<StorageEngine['nodes'], 'isShared'>
+    readonly nodes: Pick<StorageEngine['nodes'], 'isShared' | 'live'>
   }
   readonly nodeId: string
   readonly verifier: Pick<KeyVerifier, 'check'>
@@ -60,7 +61,7 @@ interface Sending {
   readonly sender: EndpointSender
   readonly endpoint: EndpointRecord
   /** Of its key, as it was last looked at. */
-  right: 'granted' | 'viewBeingMade' | 'lost' | 'unknown'
+  right: SendingRight | 'unknown'
   isLeaving: boolean
 }
 
@@ -165,7 +166,7 @@ class LeasedEndpoints {
   /** While the store does not answer nothing is sent: the key may have ended (D11). */
   async #rightNow(endpoint: EndpointRecord): Promise<Sending['right']> {
     try {
-      return rightOf(await this.#parts.verifier.check(endpoint.keyId), endpoint)
+      return sendingRight(await this.#parts.verifier.check(endpoint.keyId), endpoint)
     } catch (error) {
       this.#parts.report.failed('send_webhooks', error)
       return 'unknown'
@@ -227,14 +228,26 @@ class LeasedEndpoints {
     const { startSender } = await import('./start-sender.ts')
     const sender = startSender(this.#startParts, lease, reading)
     if (sender === 'unsigned') {
-      const state = { kind: 'paused', reason: 'copied', sinceMs: this.#parts.clock() } as const
-      await this.#store.change(endpoint.endpointId, { state }, 'service')
+      await this.#leaveUnsigned(endpoint)
       return []
     }
-    const one: Sending = { sender, endpoint, right: rightOf(verdict, endpoint), isLeaving: false }
+    const one: Sending = { sender, endpoint, right: sendingRight(verdict, endpoint), isLeaving: false }
     this.#sending.set(endpoint.endpointId, one)
     if (one.right === 'lost') sender.revoke()
     return [one]
+  }
+
+  /** Another node may know the pepper of its secrets, as while it is replaced; where none does, the endpoint needs a new secret. */
+  async #leaveUnsigned({ endpointId, secrets }: EndpointRecord): Promise<void> {
+    const { storage, nodeId, clock, report } = this.#parts
+    const known = new Set((await storage.nodes.live()).flatMap(({ pepperIds }) => pepperIds))
+    if (secrets.some(({ pepperId }) => known.has(pepperId))) {
+      report.failed('send_webhooks', new Error('no pepper of this node opens the secret of an endpoint'))
+      await this.#store.release(nodeId, [endpointId])
+      return
+    }
+    const state = { kind: 'paused', reason: 'copied', sinceMs: clock() } as const
+    await this.#store.change(endpointId, { state }, 'service')
   }
 
   /** To a node that has fewer. */
@@ -255,14 +268,6 @@ type MaySend = (endpoint: EndpointRecord) => boolean
 
 function renewOne({ sender, endpoint, right }: Sending, endsMs: number, maySend: MaySend): void {
   sender.renewed(endsMs, right === 'granted' && maySend(endpoint))
-}
-
-function rightOf(verdict: KeyVerdict, endpoint: EndpointRecord): Sending['right'] {
-  if (verdict.kind !== 'valid') return 'lost'
-  const { grants, viewsBeingMade } = verdict.key
-  if (!grants.some((grant) => maySendFor(grant, endpoint))) return 'lost'
-  const isByBranch = endpoint.rights.branches !== undefined
-  return isByBranch && viewsBeingMade.includes(endpoint.tenantId) ? 'viewBeingMade' : 'granted'
 }
 
 /** The pause between two steps, which ends early when something has changed. */

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { EndpointRights } from '../../src/webhooks/endpoint.ts'
-import { coversRights, rightsOf } from '../../src/webhooks/rights.ts'
+import type { EndpointRecord } from '../../src/webhooks/endpoint.ts'
+import type { KeyVerdict } from '../../src/keys/index.ts'
+import { coversRights, rightsOf, sendingRight } from '../../src/webhooks/rights.ts'
 
 describe('the rights of an endpoint', () => {
   const cases: readonly (readonly [string, EndpointRights, EndpointRights, boolean])[] = [
@@ -44,5 +46,43 @@ describe('the rights of an endpoint', () => {
     const grant = { tenantId: 't', scopes: [], branches: ['Fell'], contact: { roles: ['buyer'] } } as const
     assert.deepEqual(rightsOf(grant, 'property'), { branches: ['Fell'] })
     assert.deepEqual(rightsOf(grant, 'contact'), { contact: { roles: ['buyer'] } })
+  })
+
+  it('end with other branches of the key, also with more, because only the view of a granted set is kept (W1, D11)', () => {
+    const key = {
+      keyId: 'a',
+      label: 'Gwefan – £ 🏡',
+      operator: false,
+      leavingTenantIds: [],
+      withoutDuties: [],
+      viewsBeingMade: [] as readonly string[],
+      rate: undefined,
+      adminScopes: [],
+      networks: undefined,
+      reading: undefined,
+    }
+    const verdict = (
+      branches: readonly string[] | undefined,
+      viewsBeingMade: readonly string[] = [],
+    ): KeyVerdict => {
+      const grant = {
+        tenantId: 't',
+        scopes: ['property:read', 'property:webhooks'],
+        ...(branches && { branches }),
+      } as const
+      return { kind: 'valid', key: { ...key, viewsBeingMade, grants: [grant] } }
+    }
+    const endpoint: Pick<EndpointRecord, 'tenantId' | 'rights'> & {
+      readonly settings: { readonly feed: 'property' }
+    } = {
+      tenantId: 't',
+      rights: { branches: ['Fell'] },
+      settings: { feed: 'property' },
+    }
+    assert.equal(sendingRight(verdict(['Fell']), endpoint), 'granted')
+    assert.equal(sendingRight(verdict(['Fell'], ['t']), endpoint), 'viewBeingMade')
+    for (const branches of [undefined, ['Caerdydd', 'Fell'], ['Caerdydd']])
+      assert.equal(sendingRight(verdict(branches), endpoint), 'lost')
+    assert.equal(sendingRight({ kind: 'unknown' }, endpoint), 'lost')
   })
 })

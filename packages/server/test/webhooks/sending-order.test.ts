@@ -54,7 +54,7 @@ onEngines('webhooks', toThisMachine, (service) => {
     }
   })
 
-  it('say that an epoch has begun before its first event (D13, PROTOCOL §16.4)', async () => {
+  it('say that an epoch has begun before its first event (D13, PROTOCOL §16.2)', async () => {
     await using receiver = await startReceiver(() => ok)
     const key = await webhookKey(service())
     const { id } = await makeWebhook(service(), key, { url: receiver.url })
@@ -72,7 +72,7 @@ onEngines('webhooks', toThisMachine, (service) => {
     assert.equal((await endpoint(id, key)).cursor.epoch, after.data.epoch)
   })
 
-  it('are disabled by a 410, which an endpoint for operations is told (PROTOCOL §16.4)', async () => {
+  it('are disabled by a 410, which an endpoint for operations is told (PROTOCOL §16.2)', async () => {
     await using operations = await startReceiver(() => ok)
     await using gone = await startReceiver(() => ({ status: 410, text: 'Wedi mynd – £ 🏡' }))
     const key = await webhookKey(service())
@@ -87,7 +87,7 @@ onEngines('webhooks', toThisMachine, (service) => {
     assert.equal(told.data['endpointId'], id)
   })
 
-  it('bring contacts without their payload (D11, PROTOCOL §16.3)', async () => {
+  it('bring contacts without their payload (D11, PROTOCOL §16.2)', async () => {
     await using receiver = await startReceiver(() => ok)
     const key = await webhookKey(service())
     await makeWebhook(service(), key, { url: receiver.url, feed: 'contact', payload: 'thin' })

@@ -1,4 +1,4 @@
-/** What receivers of webhooks get, and when (PROTOCOL §16.3). */
+/** What receivers of webhooks get, and when (PROTOCOL §16.2). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { randomUUID } from 'node:crypto'
@@ -35,7 +35,7 @@ onEngines('a webhook', toThisMachine, (service) => {
   const endpoint = async (id: string, key: string): Promise<Endpoint> =>
     JSON.parse((await ask(service(), key, 'GET', `/${id}`)).text)
 
-  it('is posted within half a second, signed, byte for byte as the feed has it (W1, PROTOCOL §16.3)', async () => {
+  it('is posted within half a second, signed, byte for byte as the feed has it (W1, PROTOCOL §16.2)', async () => {
     await using receiver = await startReceiver(() => ok)
     const key = await webhookKey(service())
     const { secret, id } = await makeWebhook(service(), key, { url: receiver.url })
