@@ -1,4 +1,4 @@
-/** Receiving webhooks: checks that a request was signed with your secret, a moment ago, before anything of it is used. */
+/** Receiving webhooks: was this request signed with your secret, a moment ago? */
 import { isObject, parseJson } from './decode.ts'
 import { InvalidOptionError, PropertyEventsError } from './errors.ts'
 import type { CodeOf } from './codes.ts'
@@ -29,16 +29,16 @@ export interface VerifyOptions {
 
 /** A message that was signed by a sender who knows the secret. */
 export interface WebhookMessage {
-  /** The same each time this message is sent: a message whose id was seen before changes nothing. */
+  /** The same each time this message is sent. */
   readonly id: string
-  /** What it is, such as `property.event`. Answer one that you do not know with 2xx too. */
+  /** Such as `property.event`. Answer 2xx to unknown ones too. */
   readonly type: string
   readonly data: unknown
 }
 
 /**
- * Verifies a request of Standard Webhooks. Rejects with `InvalidWebhookError` when it is not signed with one of the secrets, is too old or
- * from the future, or is no message; with `InvalidOptionError` when a secret is none.
+ * Verifies a request of Standard Webhooks. Rejects with `InvalidWebhookError` if no secret has signed it, or its time is not near; with
+ * `InvalidOptionError` if a secret is none.
  */
 export async function verifyWebhook(
   { body, headers }: WebhookRequest,
@@ -62,7 +62,7 @@ export async function verifyWebhook(
     throw new InvalidWebhookError('No signature of the request was made with one of the secrets.')
   const message = parseJson(new TextDecoder().decode(bytes))
   if (!isObject(message) || typeof message['type'] !== 'string')
-    throw new InvalidWebhookError('The body is signed, and is no message with a "type".')
+    throw new InvalidWebhookError('The body is signed, but has no "type".')
   return { id, type: message['type'], data: message['data'] }
 }
 
@@ -101,7 +101,7 @@ async function anyMatches(
 function keyOf(secret: string): Promise<CryptoKey> {
   const bytes = secret.startsWith('whsec_') ? bytesOf(secret.slice('whsec_'.length)) : undefined
   if (bytes === undefined || bytes.length === 0)
-    throw new InvalidOptionError('A secret begins with whsec_ and goes on in base64, as it was shown.')
+    throw new InvalidOptionError('A secret is whsec_ and base64, as it was shown.')
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
 }
 

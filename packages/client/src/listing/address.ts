@@ -98,15 +98,11 @@ const lineEnd = '$'
 const wordEnd = String.raw`(?![\p{L}\p{N}])`
 const plain = /^[ -~]*$/
 
-/**
- * Compared by an expression, as in PHP, where no other way knows the capitals of all letters. Without an accent, small letters tell the same,
- * and save an expression for each pair.
- */
+/** By an expression, as in PHP, which knows all capitals in no other way; plain letters save one for each pair. */
 function begins(text: string, words: string, end: string): boolean {
   if (plain.test(text) && plain.test(words)) {
-    const after = text.slice(words.length, words.length + 1)
-    const isEnded = end === lineEnd ? after === '' : !/[A-Za-z0-9]/.test(after)
-    return isEnded && words.length <= 200 && text.slice(0, words.length).toLowerCase() === words.toLowerCase()
+    const isEnded = !(end === lineEnd ? /^./ : /^[^\W_]/).test(text.slice(words.length))
+    return isEnded && words.length <= 200 && text.toLowerCase().startsWith(words.toLowerCase())
   }
   const isShort = /^.{0,200}$/su.test(words)
   const quoted = words.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)

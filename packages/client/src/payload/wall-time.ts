@@ -25,19 +25,14 @@ export interface WallTime {
 const pattern = /^(\d{2})-(\d{2})-(\d{4})(?: (\d{1,2}):(\d{2}):(\d{2}))?$/
 const hourMs = 3_600_000
 
-/** Days come again and again in a feed: what was read last, by its text. */
-const recent = new Map<string, WallTime>()
-const mostRecent = 5_000
+/** Days come again and again in a feed. */
+const recent = new Map<string, WallTime | undefined>()
 
 /** Reads `DD-MM-YYYY` or `DD-MM-YYYY HH:mm:ss`, the hour also with one digit; `undefined` for other texts and for days that do not exist. */
 export function readWallTime(text: string): WallTime | undefined {
-  const known = recent.get(text)
-  if (known !== undefined) return known
-  const time = wallTimeOf(text)
-  if (time === undefined) return undefined
-  if (recent.size >= mostRecent) recent.clear()
-  recent.set(text, time)
-  return time
+  if (recent.size > 5_000) recent.clear()
+  if (!recent.has(text)) recent.set(text, wallTimeOf(text))
+  return recent.get(text)
 }
 
 function wallTimeOf(text: string): WallTime | undefined {
