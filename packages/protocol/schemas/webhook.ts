@@ -156,7 +156,7 @@ const message = (title: string, types: readonly string[], data: Type.TProperties
     {
       type: oneOf(types, 'What the message says.'),
       timestamp: moment('When it was sent.'),
-      data: Type.Object(data),
+      data: Type.Object(data, { description: 'What it is about.' }),
     },
     { title },
   )

@@ -751,6 +751,7 @@ export interface WebhookEventMessage {
   readonly type: 'property.event' | 'contact.event'
   /** When it was sent. */
   readonly timestamp: string
+  /** What it is about. */
   readonly data: {
     /** Which feed of the tenant. */
     readonly feed: FeedName
@@ -770,6 +771,7 @@ export interface WebhookEpochMessage {
   readonly type: 'feed.epochChanged'
   /** When it was sent. */
   readonly timestamp: string
+  /** What it is about. */
   readonly data: {
     /** Which feed of the tenant. */
     readonly feed: FeedName
@@ -787,6 +789,7 @@ export interface WebhookNotice {
   readonly type: 'webhook.failing' | 'webhook.disabled' | 'webhook.recovered'
   /** When it was sent. */
   readonly timestamp: string
+  /** What it is about. */
   readonly data: {
     /** Of the webhook. */
     readonly endpointId: string
