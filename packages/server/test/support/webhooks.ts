@@ -60,16 +60,23 @@ interface Received {
   readonly body: string
 }
 
+interface ReceiverAnswer {
+  readonly status: number
+  readonly text: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** What comes, and how it is answered. */
-export async function startReceiver(answer: () => { readonly status: number; readonly text: string }) {
+export async function startReceiver(answer: () => ReceiverAnswer | Promise<ReceiverAnswer>) {
   const received: Received[] = []
   const server = createServer((request, response) => {
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => pieces.push(piece))
     request.on('end', () => {
       received.push({ headers: request.headers, body: Buffer.concat(pieces).toString() })
-      const { status, text } = answer()
-      response.writeHead(status).end(text)
+      void Promise.resolve(answer()).then(({ status, text, headers }) =>
+        response.writeHead(status, headers).end(text),
+      )
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

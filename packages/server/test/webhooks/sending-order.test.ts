@@ -118,4 +118,33 @@ onEngines('webhooks', toThisMachine, (service) => {
     await until(async () => (await endpoint(id, key)).waiting === 0, { timeoutMs: 20_000 })
     assert.ok(receiver.received.every((one) => posted(one).data.event.sequenceNumber <= left))
   })
+
+  it('are not delayed by a receiver that never answers, and follow no redirect (W4, PROTOCOL §16.1)', async () => {
+    let to = ''
+    await using hanging = await startReceiver(() => new Promise(() => undefined))
+    await using quick = await startReceiver(() => ok)
+    await using elsewhere = await startReceiver(() => ok)
+    await using redirecting = await startReceiver(() => ({
+      status: 307,
+      text: '',
+      headers: { location: to },
+    }))
+    to = elsewhere.url
+    const key = await webhookKey(service())
+    for (let n = 0; n < 4; n += 1) await makeWebhook(service(), key, { url: hanging.url, concurrency: 16 })
+    const { id } = await makeWebhook(service(), key, { url: redirecting.url })
+    await makeWebhook(service(), key, { url: quick.url })
+    for (let n = 1; n <= 30; n += 1) {
+      const startedMs = performance.now()
+      await publish(service(), { payload: property() })
+      await until(() => quick.received.length === n, { everyMs: 2 })
+      // The first waits for the lease.
+      if (n > 1) assert.ok(performance.now() - startedMs < 1_000, `event ${n}`)
+    }
+    assert.ok(hanging.received.length >= 16)
+    await until(
+      async () => (await endpoint(id, key)).waiting > 0 || (await endpoint(id, key)).failingSince !== null,
+    )
+    assert.equal(elsewhere.received.length, 0)
+  })
 })
