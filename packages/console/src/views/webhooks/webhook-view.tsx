@@ -70,8 +70,7 @@ export function WebhookDetails({ webhook, subject, askAgain }: Props) {
         <Tries webhook={webhook} subject={subject} />
       ) : (
         <p class="quiet">
-          What was sent, and what waits, a key with {feed}:webhooks sees, which can also test, move and change
-          it.
+          A key with {feed}:webhooks sees what was sent and what waits, and can test, move and change it.
         </p>
       )}
       {act !== undefined && <WebhookDialog webhook={webhook} act={act} onClose={close} />}
