@@ -247,7 +247,7 @@ export const webhooks = {
       milliseconds: whole('How long it took.'),
       detail: text('The same as a sentence.'),
     },
-    { title: 'WebhookTest', description: 'What came back after a test message.' },
+    { title: 'WebhookTest', description: 'The receiver’s answer to a test message.' },
   ),
   WebhookCursor: strict('WebhookCursor', {
     after: place('The next event that is sent is the one after it.'),

@@ -1064,7 +1064,7 @@ export interface WebhookSecretRequest {
   readonly overlapSeconds?: number | undefined
 }
 
-/** What came back after a test message. */
+/** The receiver’s answer to a test message. */
 export interface WebhookTest {
   /** What an event would have been after this answer. */
   readonly outcome: 'acknowledged' | 'refused' | 'unreachable' | 'postponed'

@@ -140,7 +140,7 @@ function addListing(webhooks: Command, context: CommandContext): void {
 function addOfOne(webhooks: Command, context: CommandContext): void {
   const test = webhooks
     .command('test')
-    .description('post one signed message to a webhook’s address, and show what came back')
+    .description('post one signed message to a webhook’s address, and show the answer')
     .argument('<webhook>', 'its id')
   addService(test)
   addAction(test, context, async ({ output, settings: reader }, [webhook = '']) => {

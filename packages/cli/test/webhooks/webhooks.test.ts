@@ -5,19 +5,13 @@ import type { Server } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { createClient } from '@property-events/client'
+import type { MadeWebhook } from '@property-events/protocol/wire'
 import { until } from '../../../server/test/support/until.ts'
 import { makeTenant } from '../support/make-tenant.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from '../support/program.ts'
 import type { Running } from '../support/program.ts'
 
 const home = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
-
-interface Made {
-  readonly id: string
-  readonly secret: string
-  readonly state: string
-  readonly cursor: { readonly settled: number }
-}
 
 describe('webhooks', () => {
   const folder = temporaryFolder()
@@ -68,7 +62,7 @@ describe('webhooks', () => {
   })
 
   const made = (...more: readonly string[]) =>
-    runJson<Made>(['webhooks', 'create', url, ...more], { environment })
+    runJson<MadeWebhook>(['webhooks', 'create', url, ...more], { environment })
 
   it('create shows the secret once, with which the test that follows is signed', async () => {
     const { code, stdout, stderr } = await run(['webhooks', 'create', url, '--label', 'Gwefan – £ 🏡'], {
@@ -95,8 +89,7 @@ describe('webhooks', () => {
     const rest = ['--timeout', '3', '--type', 'lettingsproperty', '--after', '0', '--feed', 'property']
     const { id, secret, ...webhook } = await made(...more, ...rest)
     assert.match(secret, /^whsec_/)
-    const { payload, mode, format, concurrency, maxPerSecond, timeoutSeconds, apiEventType } =
-      webhook as unknown as Record<string, unknown>
+    const { payload, mode, format, concurrency, maxPerSecond, timeoutSeconds, apiEventType } = webhook
     assert.deepEqual(
       { payload, mode, format, concurrency, maxPerSecond, timeoutSeconds, apiEventType },
       {
@@ -112,7 +105,7 @@ describe('webhooks', () => {
     assert.equal((await run(['webhooks', 'delete', id], { environment })).code, 0)
   })
 
-  it('test says what came back, and ends with 1 when it was no 2xx', async () => {
+  it('test shows the answer, and ends with 1 when it was no 2xx', async () => {
     const { id } = await made()
     status = 500
     try {
@@ -129,7 +122,7 @@ describe('webhooks', () => {
     const pause = await run(['webhooks', 'pause', id], { environment })
     assert.match(pause.stderr, new RegExp(`Webhook ${id} is paused \\(asked\\), after 0`))
     assert.match((await run(['webhooks', 'resume', id], { environment })).stderr, /is enabled, after 0/)
-    const next = await runJson<Made>(['webhooks', 'secret', id, '--overlap', '60'], { environment })
+    const next = await runJson<MadeWebhook>(['webhooks', 'secret', id, '--overlap', '60'], { environment })
     assert.notEqual(next.secret, secret)
     messages.length = 0
     await run(['webhooks', 'test', id], { environment })

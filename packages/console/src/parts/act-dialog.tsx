@@ -14,7 +14,7 @@ interface Props<T> {
   readonly isDanger?: boolean
   /** `undefined`: the form has faults, which it shows. */
   readonly operation: () => Operation<T> | undefined | Promise<Operation<T> | undefined>
-  /** What came back; `undefined`: nothing to show, and the dialog closes. */
+  /** The answer; `undefined`: nothing to show, and the dialog closes. */
   readonly shown?: (value: T) => ComponentChildren
   /** `isDone`: it was acted. */
   readonly onClose: (isDone: boolean) => void

@@ -34,7 +34,7 @@ export interface SenderParts extends TryParts {
   readonly version: (subjectId: string) => Promise<number | undefined>
   /** There is something to write: now, or soon. */
   readonly want: (sender: EndpointSender, when: 'now' | 'soon') => void
-  readonly onTry: (outcome: TryOutcome['kind'], event: ViewEvent | undefined) => void
+  readonly onTry: (outcome: TryOutcome['kind']) => void
 }
 
 type Make = (event: ViewEvent) => Promise<Message | undefined>
@@ -48,7 +48,6 @@ export class EndpointSender {
   readonly #ending = new AbortController()
   readonly #underWay = new Set<Promise<void>>()
   #announcement: EpochAnnouncement | undefined
-  #epoch: string
   #leaseEndsMs = 0
   #isAllowed = false
   #isReading = false
@@ -67,7 +66,6 @@ export class EndpointSender {
     this.#plan = new EndpointPlan({ settled: progress.settled, waiting, failingSinceMs }, settings)
     this.#gathered = new GatheredProgress(lease, this.#plan)
     this.#timeoutMs = settings.timeoutSeconds * 1_000
-    this.#epoch = progress.epoch
     this.#isTold = failingSinceMs !== undefined && clock() - failingSinceMs >= tellFailingMs
     parts.source.onChange(this.go)
   }
@@ -118,7 +116,7 @@ export class EndpointSender {
     this.#watchHealth()
     const { epoch } = this.#parts.source
     if (!this.#gathered.isDisabled && this.#isAllowed && epoch !== undefined) {
-      if (epoch !== this.#epoch) this.#announce(epoch)
+      if (epoch !== this.#gathered.epoch) this.#announce(epoch)
       else {
         this.#read()
         this.#steps(this.#plan, (event) => this.#eventMessage(event))
@@ -130,7 +128,7 @@ export class EndpointSender {
 
   /** What is to be written, and what to call once it is. */
   unwritten(): Unwritten | undefined {
-    const taken = this.#gathered.take(this.#epoch)
+    const taken = this.#gathered.take()
     if (taken === undefined) return undefined
     return {
       write: taken.write,
@@ -169,11 +167,11 @@ export class EndpointSender {
     return (this.#announcement?.plan ?? this.#plan).failingSinceMs
   }
 
-  /** Once no event of the epoch before is under way; until it is acknowledged or given up, the cursor stands. */
+  /** Once no event of the epoch before is under way; until it is acknowledged, the cursor stands. */
   #announce(epoch: string): void {
     if (this.#announcement?.epoch !== epoch) {
       if (this.#underWay.size > 0) return
-      const from = { previousEpoch: this.#epoch, after: this.#plan.through }
+      const from = { previousEpoch: this.#gathered.epoch, after: this.#plan.through }
       this.#announcement = new EpochAnnouncement(this.#parts.lease.endpoint, epoch, from)
     }
     const announcement = this.#announcement
@@ -189,7 +187,8 @@ export class EndpointSender {
       const read = await this.#fromStore(() => source.read(through, room))
       this.#isReading = false
       // Numbers of another epoch begin after its announcement.
-      if (read !== undefined && source.epoch === this.#epoch) this.#plan.add(read.events, read.through)
+      if (read !== undefined && source.epoch === this.#gathered.epoch)
+        this.#plan.add(read.events, read.through)
     })
   }
 
@@ -218,7 +217,7 @@ export class EndpointSender {
     if (made === undefined || !(await this.#mayPost())) return
     const nowMs = () => this.#parts.clock()
     // Its number may be of a new epoch by now, which has to be announced first.
-    if (plan === this.#plan && this.#parts.source.epoch !== this.#epoch)
+    if (plan === this.#plan && this.#parts.source.epoch !== this.#gathered.epoch)
       plan.end(event, { kind: 'unsent' }, nowMs())
     // Nothing is left of it for this endpoint.
     else if (made.message === undefined) plan.end(event, { kind: 'acknowledged' }, nowMs())
@@ -246,7 +245,7 @@ export class EndpointSender {
 
   async #tried(message: Message, event: ViewEvent | undefined): ReturnType<typeof tryOnce> {
     const tried = await tryOnce(this.#parts, message, event)
-    this.#parts.onTry(tried.outcome.kind, event)
+    this.#parts.onTry(tried.outcome.kind)
     if (tried.delivery.status === goneStatus) this.#gathered.disable('gone')
     return tried
   }
@@ -256,8 +255,7 @@ export class EndpointSender {
     const { outcome, delivery } = await this.#tried(message, undefined)
     this.#gathered.log(delivery)
     if (announcement?.isOver(outcome, this.#parts.clock()) !== true) return
-    this.#epoch = announcement.epoch
-    this.#gathered.epochIsNew = true
+    this.#gathered.epoch = announcement.epoch
     this.#announcement = undefined
   }
 

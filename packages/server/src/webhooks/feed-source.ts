@@ -16,35 +16,19 @@ import type { DisclosureLog } from '../privacy/disclosure/disclosure-log.ts'
 import { feedViewOf } from '../reading/feed-view.ts'
 import { representCopies } from '../reading/representation/representation.ts'
 import type { RepresentationOf } from '../reading/representation/representation.ts'
+import type { HeldBytes } from './held-bytes.ts'
 import { eventMessage } from './message.ts'
 import type { EventForm } from './message.ts'
 import type { MessageSource, SourceRead } from './message-source.ts'
+import { windowEvents } from './plan.ts'
 
 export interface FeedSourceParts {
-  readonly events: EventStore
+  readonly events: Pick<EventStore, 'readAfter' | 'readSubject'>
   readonly tail: LiveTail
   readonly formOf: RepresentationOf
   readonly ledger: Pick<DisclosureLog, 'note'>
   readonly readCounts: Pick<ReadCounts, 'note'>
   readonly held: HeldBytes
-}
-
-/** Bytes of events that all endpoints of a node keep between reading and sending; what has no room is read again. */
-export interface HeldBytes {
-  take(bytes: number): boolean
-  free(bytes: number): void
-}
-
-export function heldBytes(mostBytes: number): HeldBytes {
-  let left = mostBytes
-  return {
-    take(bytes) {
-      if (bytes > left) return false
-      left -= bytes
-      return true
-    },
-    free: (bytes) => void (left += bytes),
-  }
 }
 
 /** At 4.5 kB per event a quarter of a window. */
@@ -134,7 +118,7 @@ function noteSent(
   readCounts.note(keyId, consumerOfEndpoint(endpointId), delivered, success.ok)
 }
 
-/** Events that were read and not sent yet. None of them is used after the feed has erased something. */
+/** Events that were read and not sent yet: the last of them, as no other is open. None is used after the feed has erased something. */
 function keptEvents(held: HeldBytes) {
   const events = new Map<number, StoredEvent>()
   let revision: number | undefined
@@ -162,6 +146,9 @@ function keptEvents(held: HeldBytes) {
       for (const event of read) {
         take(event.sequenceNumber)
         if (held.take(event.json.byteLength)) events.set(event.sequenceNumber, event)
+        // What is superseded, or waits with its property, is never taken.
+        const [oldest] = events.keys()
+        if (oldest !== undefined && events.size > windowEvents) take(oldest)
       }
     },
     take(number: number, now: number | undefined): StoredEvent | undefined {

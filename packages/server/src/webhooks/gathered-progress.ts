@@ -10,8 +10,9 @@ export interface Unwritten {
 }
 
 export class GatheredProgress {
-  /** The epoch was announced since it was last written. */
-  epochIsNew = false
+  /** Of which the receiver was told last. */
+  epoch: string
+  #writtenEpoch: string
   readonly #lease: Lease
   readonly #plan: EndpointPlan
   #deliveries: readonly Delivery[] = []
@@ -22,6 +23,7 @@ export class GatheredProgress {
   #disable: DisableReason | undefined
 
   constructor(lease: Lease, plan: EndpointPlan) {
+    this.epoch = this.#writtenEpoch = lease.endpoint.progress.epoch
     this.#lease = lease
     this.#plan = plan
   }
@@ -39,7 +41,7 @@ export class GatheredProgress {
     return (
       this.#deliveries.length === 0 &&
       this.#notices.length === 0 &&
-      !this.epochIsNew &&
+      this.epoch === this.#writtenEpoch &&
       !this.isDisabled &&
       this.#plan.unwritten() === undefined
     )
@@ -70,11 +72,12 @@ export class GatheredProgress {
   }
 
   /** `undefined`: everything is written. */
-  take(epoch: string): Unwritten | undefined {
+  take(): Unwritten | undefined {
     if (this.isEmpty) return undefined
     const change = this.#plan.unwritten()
     const [deliveries, versions, acknowledged] = [this.#deliveries, this.#versions, this.#acknowledged]
     const [notice] = this.#notices
+    const { epoch } = this
     this.#taken = deliveries.length
     const { leaseNo } = this.#lease
     const { endpointId } = this.#lease.endpoint
@@ -85,7 +88,7 @@ export class GatheredProgress {
       this.#versions = this.#versions.slice(versions.length)
       if (notice !== undefined) this.#notices = this.#notices.slice(1)
       if (this.#acknowledged === acknowledged) this.#acknowledged = undefined
-      this.epochIsNew = false
+      this.#writtenEpoch = epoch
     }
     const disable = this.#disable
     return {

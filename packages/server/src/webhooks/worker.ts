@@ -10,7 +10,7 @@ import type { Wait } from '../runtime/worker-loop.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import type { EndpointRecord, Lease, Renewal, WebhookStore } from './endpoint.ts'
 import type { EndpointSender } from './endpoint-sender.ts'
-import { heldBytes } from './feed-source.ts'
+import { heldBytes } from './held-bytes.ts'
 import { progressWriter } from './progress-writer.ts'
 import type { ProgressWriter } from './progress-writer.ts'
 import { sendingRight } from './rights.ts'
@@ -237,15 +237,11 @@ class LeasedEndpoints {
     return [one]
   }
 
-  /** Another node may know the pepper of its secrets, as while it is replaced; where none does, the endpoint needs a new secret. */
+  /** A node that knows the pepper of its secrets takes it, as while a pepper is replaced; where none does, it needs a new secret. */
   async #leaveUnsigned({ endpointId, secrets }: EndpointRecord): Promise<void> {
-    const { storage, nodeId, clock, report } = this.#parts
+    const { storage, nodeId, clock } = this.#parts
     const known = new Set((await storage.nodes.live()).flatMap(({ pepperIds }) => pepperIds))
-    if (secrets.some(({ pepperId }) => known.has(pepperId))) {
-      report.failed('send_webhooks', new Error('no pepper of this node opens the secret of an endpoint'))
-      await this.#store.release(nodeId, [endpointId])
-      return
-    }
+    if (secrets.some(({ pepperId }) => known.has(pepperId))) return this.#store.release(nodeId, [endpointId])
     const state = { kind: 'paused', reason: 'copied', sinceMs: clock() } as const
     await this.#store.change(endpointId, { state }, 'service')
   }

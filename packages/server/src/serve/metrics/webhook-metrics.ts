@@ -14,7 +14,7 @@ export function webhookMetrics(register: Registry): WebhookMetrics {
   const registers = [register]
   const tries = new Counter({
     name: 'property_events_webhook_tries_total',
-    help: 'Webhooks that were sent, by what came back.',
+    help: 'Webhooks that were sent, by outcome.',
     labelNames: ['outcome'],
     registers,
   })

@@ -43,8 +43,8 @@ export function testWebhook(context: WebhookContext): Operation {
     operationId: 'testWebhook',
     summary: 'Send a test message to a webhook',
     description:
-      'Posts one signed message of the type `webhook.test`, and answers what came back. It counts neither as a delivery nor as a failure.',
-    ok: { description: 'What came back.', schema: 'WebhookTest' },
+      'Posts one signed message of the type `webhook.test`, and returns the receiver’s answer. It counts neither as a delivery nor as a failure.',
+    ok: { description: 'The receiver’s answer.', schema: 'WebhookTest' },
     async answer({ endpoint }) {
       const { webhookOptions, peppers, clock } = context
       const nothing = nothingSent(endpoint)
