@@ -7,6 +7,7 @@ import type { Answer } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import { until } from '../support/until.ts'
+import { askAndWait, waitingRequests } from '../support/waiting-requests.ts'
 
 interface Run {
   readonly items: readonly { readonly sequenceNumber: number }[]
@@ -24,13 +25,7 @@ onEngines('a long-poll', { byNode: true, limits: { waitingPerKey: 3 } }, (servic
   const key = () => ({ tenantId: service().tenant.tenantId, feed: 'property' }) as const
 
   /** Asks, and resolves once the service waits. */
-  async function begin(query: string): Promise<{ answer: Promise<Answer>; isAnswered: () => boolean }> {
-    const answer = wait(query)
-    let answered = false
-    void answer.then(() => (answered = true))
-    await delay(50)
-    return { answer, isAnswered: () => answered }
-  }
+  const begin = (query: string) => askAndWait(service(), 'long_poll', () => wait(query))
 
   it('answers at once if there is an event after the number (PROTOCOL §13)', async () => {
     await publish(service(), { payload: property() })
@@ -109,7 +104,8 @@ onEngines('a long-poll', { byNode: true, limits: { waitingPerKey: 3 } }, (servic
 
   it('of one key are limited in number; another key waits beside them (L3, PROTOCOL §13)', async () => {
     const head = await headNow()
-    const three = await Promise.all([1, 2, 3].map(() => begin(`after=${head}&wait=30`)))
+    const three: Awaited<ReturnType<typeof begin>>[] = []
+    while (three.length < 3) three.push(await begin(`after=${head}&wait=30`))
     const refused = await wait(`after=${head}&wait=1`)
     assert.equal(refused.status, 429)
     assert.equal(problemOf(refused).code, 'too_many_waiting')
@@ -124,15 +120,16 @@ onEngines('a long-poll', { byNode: true, limits: { waitingPerKey: 3 } }, (servic
     const head = await headNow()
     for (let round = 0; round < 6; round += 1) {
       const gone = new AbortController()
-      const asked = call(service(), `${path}?after=${head}&wait=30`, {
-        key: service().tenant.readKey,
-        signal: gone.signal,
-      })
-      asked.catch(() => undefined)
-      await delay(20)
+      await askAndWait(service(), 'long_poll', () =>
+        call(service(), `${path}?after=${head}&wait=30`, {
+          key: service().tenant.readKey,
+          signal: gone.signal,
+        }),
+      )
       gone.abort()
+      await until(async () => (await waitingRequests(service(), 'long_poll')) === 0, { what: 'a free place' })
     }
-    await until(async () => (await wait(`after=0&wait=1&limit=1`)).status === 200, { what: 'a free place' })
+    assert.equal((await wait(`after=${head}&wait=1`)).status, 200)
   })
 
   it('ends when its epoch does (D13, PROTOCOL §13)', async () => {

@@ -7,6 +7,7 @@ import { openStream } from '../support/event-stream.ts'
 import { call, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
+import { askAndWait } from '../support/waiting-requests.ts'
 
 interface Run {
   readonly items: readonly { readonly sequenceNumber: number; readonly eventTypeShortCode: string }[]
@@ -25,6 +26,8 @@ onEngines('events of some types', { limits: { markEveryMs: 200 } }, (service) =>
     assert.equal(answer.status, 200, answer.text)
     return JSON.parse(answer.text)
   }
+  /** Asks, and resolves once the service waits. */
+  const begin = (query: string) => askAndWait(service(), 'long_poll', () => ask(query))
   const headNow = async (at = path) => (await run('after=0&limit=1', at)).head
 
   /** Published, updated twice, and removed. */
@@ -85,10 +88,9 @@ onEngines('events of some types', { limits: { markEveryMs: 200 } }, (service) =>
     const second = await run(`after=${first.next}&types=PropertyUnpublished`)
     assert.deepEqual([second.items, second.next], [[], first.head])
     // A long-poll looks on by itself, and then waits.
-    const waiting = ask(`after=${from}&types=PropertyUnpublished&wait=30`)
-    await delay(100)
+    const { answer } = await begin(`after=${from}&types=PropertyUnpublished&wait=30`)
     await publish(service(), { remove: { agentRef: home['agent_ref'] } })
-    const told: Run = JSON.parse((await waiting).text)
+    const told: Run = JSON.parse((await answer).text)
     assert.deepEqual([codesOf(told), told.next], [['PropertyUnpublished'], first.head + 1])
     const reader = await openStream(service(), `${path}/stream?after=${from}&types=PropertyUnpublished`, {
       key: service().tenant.readKey,
@@ -101,14 +103,11 @@ onEngines('events of some types', { limits: { markEveryMs: 200 } }, (service) =>
     const after = await headNow()
     const home = property()
     await publish(service(), { payload: home })
-    let isAnswered = false
     const asked = await headNow()
-    const answer = ask(`after=${asked}&types=PropertyPublished&wait=30`)
-    void answer.then(() => (isAnswered = true))
-    await delay(50)
+    const { answer, isAnswered } = await begin(`after=${asked}&types=PropertyPublished&wait=30`)
     await publish(service(), { payload: { ...home, price_information: { price: 7 } } })
     await delay(50)
-    assert.equal(isAnswered, false)
+    assert.equal(isAnswered(), false)
     await publish(service(), { payload: property() })
     const told: Run = JSON.parse((await answer).text)
     assert.deepEqual(codesOf(told), ['PropertyPublished'])

@@ -8,6 +8,7 @@ import type { Answer, Call } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 import { until } from '../support/until.ts'
+import { askAndWait } from '../support/waiting-requests.ts'
 
 interface Heads {
   readonly heads: readonly {
@@ -34,16 +35,8 @@ onEngines('a reader of many feeds that waits', { limits: { waitingPerKey: 3 } },
     call(service(), `/v1/heads?${query}`, { ...more, key })
 
   /** Asks, and resolves once the service waits. */
-  async function begin(key: string, query: string, more: Call = {}) {
-    const answer = ask(key, query, more)
-    let answered = false
-    answer.then(
-      () => (answered = true),
-      () => undefined,
-    )
-    await delay(50)
-    return { answer, isAnswered: () => answered }
-  }
+  const begin = (key: string, query: string, more: Call = {}) =>
+    askAndWait(service(), 'heads', () => ask(key, query, more))
 
   it('is answered with each feed that moves, and with that alone (PROTOCOL §13, L2)', async () => {
     const { text: key } = await keyOfBoth()
@@ -137,9 +130,8 @@ onEngines('a reader of many feeds that waits', { limits: { waitingPerKey: 3 } },
     }
     const { next } = headsOf(await ask(key, 'wait=1'))
     const gone = new AbortController()
-    const three = await Promise.all(
-      [1, 2, 3].map(() => begin(key, `since=${next}&wait=30`, { signal: gone.signal })),
-    )
+    const three: Awaited<ReturnType<typeof begin>>[] = []
+    while (three.length < 3) three.push(await begin(key, `since=${next}&wait=30`, { signal: gone.signal }))
     const refused = await ask(key, `since=${next}&wait=1`)
     assert.deepEqual([refused.status, problemOf(refused).code], [429, 'too_many_waiting'])
     gone.abort()
