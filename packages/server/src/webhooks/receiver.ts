@@ -133,6 +133,8 @@ function attempt(start: Start, { headers, body, timeoutMs }: ReceiverRequest): P
     }, timeoutMs)
     sent.once('socket', (socket) => {
       isConnected = sent.reusedSocket
+      // On a kept connection the event never comes, and each request would leave a listener behind.
+      if (isConnected) return
       // Before a handshake has ended nothing of the message is sent.
       socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => (isConnected = true))
     })

@@ -101,6 +101,22 @@ describe('a receiver', () => {
     assert.equal((await receiver.post(request)).kind, 'answered')
   })
 
+  it('leaves nothing behind on a kept connection, however often it is used', async () => {
+    const sockets = new Set<unknown>()
+    const receiver = await receiverOf((incoming, answer) => {
+      sockets.add(incoming.socket)
+      answer.end()
+    })
+    const warnings: string[] = []
+    const keep = ({ message }: Error) => void warnings.push(message)
+    process.on('warning', keep)
+    for (let n = 0; n < 30; n += 1) assert.equal((await receiver.post(request)).kind, 'answered')
+    // A warning is emitted a turn after what it warns of.
+    await new Promise(setImmediate)
+    process.off('warning', keep)
+    assert.deepEqual([sockets.size, warnings], [1, []])
+  })
+
   it('that redirects is not followed', async () => {
     let requests = 0
     const receiver = await receiverOf((_, answer) => {
