@@ -1,5 +1,6 @@
-/** J2: single events by id, at random over the whole store, beside nginx with the same bytes. */
+/** J2: single events by id, at random over the whole store, beside nginx with the same bytes and Fastify with one of them in memory. */
 import { join } from 'node:path'
+import { startProgram } from '../peers/bare-node.ts'
 import { isMissing } from '../peers/missing.ts'
 import { openFilesForSure, startNginx } from '../peers/nginx.ts'
 import { measure } from '../support/measure.ts'
@@ -12,6 +13,7 @@ import type { BenchOptions } from './context.ts'
 
 const us = 'property-events'
 const what = 'one event'
+const readyBuffer = 'Fastify, a ready buffer'
 
 export async function benchEvents(options: BenchOptions): Promise<void> {
   const set = await readingSet(options.events, options.averageBytes)
@@ -25,6 +27,8 @@ export async function benchEvents(options: BenchOptions): Promise<void> {
     join(set.folder, 'sealed-pages'),
     join(set.files, 'events'),
   )
+  const middle = set.ids[Math.floor(set.ids.length / 2)] ?? ''
+  await using fastify = await startProgram('ready-buffer.ts', [join(set.files, 'events', `${middle}.json`)])
   const limit = isMissing(nginx)
     ? []
     : [
@@ -44,6 +48,7 @@ export async function benchEvents(options: BenchOptions): Promise<void> {
       key: set.key,
       targets: ids.map((id) => `${byIdPath}/${id}`),
     }),
+    getCase(options, { subject: readyBuffer, what, server: fastify, targets: [`${byIdPath}/${middle}`] }),
   ])
   options.aim({
     job: 'J2',
@@ -58,6 +63,20 @@ export async function benchEvents(options: BenchOptions): Promise<void> {
       what,
     },
     wanted: { atLeast: 0.5 },
+  })
+  options.aim({
+    job: 'J2',
+    text: 'one event by id: of Fastify with a ready buffer',
+    figure: 'requestsPerSecond',
+    ours: {
+      subject: us,
+      what,
+    },
+    theirs: {
+      subject: readyBuffer,
+      what,
+    },
+    wanted: { atLeast: 1 },
   })
 }
 

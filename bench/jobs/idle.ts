@@ -1,5 +1,5 @@
-/** J5: many clients poll a head that does not change, beside a bare handler that answers 304 to everything. */
-import { mkdirSync } from 'node:fs'
+/** J5: many clients poll a feed in which nothing happens, by tag and by time, beside a bare handler and Fastify. */
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startProgram } from '../peers/bare-node.ts'
@@ -9,7 +9,7 @@ import { measure } from '../support/measure.ts'
 import type { Case } from '../support/measure.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { listPath } from '../support/reading-set.ts'
-import { get, getCase } from '../support/requests.ts'
+import { get, getCase, getOk } from '../support/requests.ts'
 import type { RunningServer } from '../support/server.ts'
 import { startService } from '../support/service.ts'
 import { benchFeed, emptyStore, filledStore, fillStorage, keysOf } from '../support/store.ts'
@@ -17,7 +17,13 @@ import type { BenchOptions } from './context.ts'
 
 const clients = 50
 const onPostgresEvents = 1_000
-const [withTag, withoutTag] = ['unchanged, with If-None-Match', 'unchanged, without']
+const [withTag, withoutTag, byTime] = [
+  'unchanged, with If-None-Match',
+  'unchanged, without',
+  'by time, nothing found',
+]
+const overNode = 'unchanged, with If-None-Match, through Node’s HTTP'
+const fastifyName = 'Fastify, a ready buffer'
 
 export async function benchIdle(options: BenchOptions): Promise<void> {
   const store = await filledStore(options.events, options.averageBytes)
@@ -44,11 +50,23 @@ export async function benchIdle(options: BenchOptions): Promise<void> {
     tag: `"${'0'.repeat(32)}"`,
     targets: [`${listPath}?page=${options.events}`],
   })
+  await using fastify = await startProgram('ready-buffer.ts', [await emptyWindow(options, onSqlite, key)])
+  const fastifyCase = (what: string, tag?: string) =>
+    getCase(options, {
+      subject: fastifyName,
+      what,
+      server: fastify,
+      connections: clients,
+      key,
+      ...(tag === undefined ? {} : { tag }),
+      targets: [`${listPath}?page=${options.events}`],
+    })
   const sqliteCases = await pollCases(options, 'property-events on SQLite', onSqlite, key, options.events)
   const subject = 'property-events on PostgreSQL'
   const both = { ...onPostgres, cpuS: () => onPostgres.cpuS() + postgres.cpuS() }
   const postgresCases = await pollCases(options, subject, both, postgresKey, onPostgresEvents)
-  await measure(options, 'J5', [bareCase, ...sqliteCases, ...postgresCases])
+  const fastifyCases = [fastifyCase(withTag, '"head"'), fastifyCase(byTime)]
+  await measure(options, 'J5', [bareCase, ...fastifyCases, ...sqliteCases, ...postgresCases])
   await countStatements(options, postgres.url, postgresCases)
   for (const engine of ['property-events on SQLite', subject]) {
     options.aim({
@@ -65,7 +83,44 @@ export async function benchIdle(options: BenchOptions): Promise<void> {
       },
       wanted: { atLeast: 0.8 },
     })
+    options.aim({
+      job: 'J5',
+      text: `${engine}, ${byTime}: processor time of Fastify’s`,
+      figure: 'cpuMicrosecondsPerRequest',
+      ours: {
+        subject: engine,
+        what: byTime,
+      },
+      theirs: {
+        subject: fastifyName,
+        what: byTime,
+      },
+      wanted: { atMost: 1 },
+    })
   }
+}
+
+/** A file with the answer to a poll by time that finds nothing. */
+async function emptyWindow(options: BenchOptions, server: RunningServer, key: string): Promise<string> {
+  const path = join(options.folder, 'empty-window.json')
+  writeFileSync(
+    path,
+    await getOk(server.url + (await lastTime(server, key, options.events)), { 'x-api-key': key }),
+  )
+  return path
+}
+
+/** The target of the poll of a client of the contract: everything after the last time that it has seen. */
+async function lastTime(server: RunningServer, key: string, events: number): Promise<string> {
+  const answer = await getOk(`${server.url}${listPath}?page=${events}&pageSize=1`, { 'x-api-key': key })
+  const { items }: { items: readonly { createdDate: string }[] } = JSON.parse(answer.toString())
+  const lastMs = Date.parse(`${items[0]?.createdDate}Z`)
+  const target = `${listPath}?from=${new Date(lastMs + 1).toISOString()}`
+  const found: { items: unknown[] } = JSON.parse(
+    (await getOk(server.url + target, { 'x-api-key': key })).toString(),
+  )
+  if (found.items.length > 0) throw new Error(`${target} finds ${found.items.length} events`)
+  return target
 }
 
 /** What the polls of one more run of each case query from the database. */
@@ -104,9 +159,13 @@ async function pollCases(
     throw new Error(`an unchanged page answered ${first.status}, then ${again.status}`)
   }
   const common = { subject, server, key, targets: [target], connections: clients }
+  // A target with its host is what only Node's HTTP reads.
+  const absolute = `http://127.0.0.1${target}`
   return [
     getCase(options, { ...common, what: withTag, tag }),
+    getCase(options, { ...common, what: overNode, tag, targets: [absolute] }),
     getCase(options, { ...common, what: withoutTag }),
+    getCase(options, { ...common, what: byTime, targets: [await lastTime(server, key, events)] }),
   ]
 }
 

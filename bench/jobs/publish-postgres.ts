@@ -3,21 +3,17 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { commitOf, postgresDurability, postgresLoop } from '../peers/loops.ts'
-import { fillUsual, startUsual, usualKey } from '../peers/usual.ts'
+import { fillUsual, startUsual } from '../peers/usual.ts'
 import { measure } from '../support/measure.ts'
-import type { Case } from '../support/measure.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { checkFeed, checkPublishing, publicationBodies } from '../support/publications.ts'
-import { postCase } from '../support/requests.ts'
-import type { RunningServer } from '../support/server.ts'
 import { startService } from '../support/service.ts'
 import { benchFeed, emptyStore, keysOf, tenantIdOf } from '../support/store.ts'
 import type { BenchOptions } from './context.ts'
-import { batchesOfOne, fiftyPublishers, onePublisher, publishCases } from './publish.ts'
+import { batchesOfOne, fiftyPublishers, onePublisher, publishCases, usual, usualCase } from './publish.ts'
 
 const feeds = 50
 const us = 'property-events'
-const usual = 'the usual way'
 
 export async function benchPublishingOnPostgres(options: BenchOptions): Promise<void> {
   await using postgres = await startPostgres()
@@ -41,9 +37,9 @@ export async function benchPublishingOnPostgres(options: BenchOptions): Promise<
     ...single,
     ...publishCases(options, us, both, keys, postgresDurability),
     ...batches,
-    usualCase(options, usualServer, onePublisher, 1, 1),
-    usualCase(options, usualServer, '1 event, 50 publishers, 1 feed', 1, 50),
-    usualCase(options, usualServer, batchesOfOne, 100, 1),
+    usualCase(options, usualServer, onePublisher, 1, 1, postgresDurability),
+    usualCase(options, usualServer, '1 event, 50 publishers, 1 feed', 1, 50, postgresDurability),
+    usualCase(options, usualServer, batchesOfOne, 100, 1, postgresDurability),
   ])
   await checkFeed(service, keys[0] ?? '')
   const best = (events: number): string => {
@@ -70,26 +66,6 @@ export async function benchPublishingOnPostgres(options: BenchOptions): Promise<
   aim('PostgreSQL, 50 publishers of single events: times one', fiftyPublishers, us, onePublisher, 5)
   aim('PostgreSQL, 1 event: times the usual way', onePublisher, usual, onePublisher, 1)
   aim('PostgreSQL, 100 events: times the usual way', batchesOfOne, usual, batchesOfOne, 1)
-}
-
-function usualCase(
-  options: BenchOptions,
-  server: RunningServer,
-  what: string,
-  events: number,
-  connections: number,
-): Case {
-  return postCase(options, {
-    subject: usual,
-    what,
-    events,
-    durability: postgresDurability,
-    server,
-    connections,
-    path: '/events',
-    keys: [usualKey],
-    bodies: publicationBodies(options.averageBytes, events),
-  })
 }
 
 /** New databases on a server, and their addresses. */

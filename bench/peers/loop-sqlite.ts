@@ -53,7 +53,8 @@ const insertId = database.prepare(
   'INSERT INTO event_id (feed_no, id, position, content_hash) VALUES (?, ?, ?, ?)',
 )
 const putSubject = database.prepare(
-  `INSERT INTO subject VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?) ON CONFLICT DO UPDATE SET position = excluded.position,
+  `INSERT INTO subject (feed_no, subject, position, published, category, branch, code, payload_hash, spelling, update_date_hash)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?) ON CONFLICT DO UPDATE SET position = excluded.position,
     published = excluded.published, category = excluded.category, branch = excluded.branch, code = excluded.code,
     payload_hash = excluded.payload_hash, spelling = excluded.spelling, update_date_hash = excluded.update_date_hash`,
 )

@@ -48,7 +48,7 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
     title: 'J2: one event by id',
     text:
       'Ids spread evenly over the whole store, at most 18,000 of them (so many files nginx can keep open), at random; nginx ' +
-      'sends the same bytes as one file each.',
+      'sends the same bytes as one file each. *Fastify, a ready buffer*: one of them from memory, without a key or a look-up.',
   },
   'catch-up': {
     title: 'J3: catching up from the beginning',
@@ -67,7 +67,9 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
     title: 'J4: durable publishing, SQLite',
     text:
       'Answers leave after the commit is flushed. The bare loop writes the same rows into the same tables with the same ' +
-      'durability, ready-made: no HTTP, no checks, no key. For the loop a request is a commit.',
+      'durability, ready-made: no HTTP, no checks, no key. For the loop a request is a commit. *The usual way*: Fastify and ' +
+      'better-sqlite3 on one thread, one table with two indexes, a row for each event and one transaction a request; nothing ' +
+      'is checked but the key.',
   },
   'publish-postgres': {
     title: 'J4: durable publishing, PostgreSQL',
@@ -95,10 +97,11 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
       'long as the run takes. The last also beside 50 publishers of single events.',
   },
   idle: {
-    title: 'J5: polls of an unchanged head',
+    title: 'J5: polls that find nothing',
     text:
-      '50 clients ask for the page behind the last event. The yardstick is a bare Node `http` handler that answers 304 to ' +
-      'everything, asked with the same requests.',
+      '50 clients ask for the page behind the last event, by its tag and without one, and for everything after the last time ' +
+      'that they have seen (`from`), which is the poll of a client of the contract. The yardsticks are a bare Node `http` ' +
+      'handler that answers 304 to everything, and Fastify with a 304 and with that answer ready in memory.',
   },
   'start-up': {
     title: 'J6: start with a full store',
@@ -109,8 +112,8 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
   memory: {
     title: 'Memory',
     text:
-      'Resident memory of the service with its default settings, which keep up to 64 MiB of pages: after the start, and the ' +
-      'largest under load.',
+      'Resident memory of the service with its default settings, which keep up to 64 MiB of pages: after the start with ' +
+      '10,000 events and with all, and the largest under load.',
   },
   soak: {
     title: 'Memory over time',

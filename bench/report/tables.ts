@@ -56,6 +56,7 @@ const units: Readonly<Record<TargetFigure, string>> = {
   megabytesPerSecond: ' MB/s',
   p50Ms: ' ms',
   p99Ms: ' ms',
+  cpuMicrosecondsPerRequest: ' µs',
   memoryMiB: ' MiB',
   queriesPerRequest: ' statements',
 }

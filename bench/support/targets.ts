@@ -8,6 +8,7 @@ export type TargetFigure =
   | 'megabytesPerSecond'
   | 'p50Ms'
   | 'p99Ms'
+  | 'cpuMicrosecondsPerRequest'
   | 'memoryMiB'
   | 'queriesPerRequest'
 
