@@ -14,6 +14,7 @@ import { benchDepth } from './jobs/depth.ts'
 import { benchDepthOnPostgres } from './jobs/depth-postgres.ts'
 import { benchEvents } from './jobs/events.ts'
 import { benchFairness } from './jobs/fairness.ts'
+import { benchFresh } from './jobs/fresh.ts'
 import { benchIdle } from './jobs/idle.ts'
 import { benchMemory } from './jobs/memory.ts'
 import { benchPages } from './jobs/pages.ts'
@@ -41,6 +42,7 @@ const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> =
   'publish-postgres': benchPublishingOnPostgres,
   'publish-and-read': benchPublishAndRead,
   'publish-and-read-postgres': benchPublishAndReadOnPostgres,
+  fresh: benchFresh,
   fairness: benchFairness,
   idle: benchIdle,
   memory: benchMemory,
