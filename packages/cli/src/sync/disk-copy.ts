@@ -1,5 +1,5 @@
 /** A copy on disk with its checkpoint: opened, locked and cleaned up for one sync, which alone writes to it. */
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { CheckpointError } from '@property-events/client'
 import type { Batch, Checkpoint } from '@property-events/client'
@@ -8,7 +8,7 @@ import { draftPathOf, takeFileLock, writeWhole } from '@property-events/server/p
 import type { CopyKeeper } from '@property-events/tables'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
-import { checkpointFileName, entryNameOf, fileCopy, folderCopy, prepareFolder } from './local-copy.ts'
+import { checkpointFileName, fileCopy, folderCopy, prepareFolder } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
 
 interface OpenCopy {
@@ -24,15 +24,16 @@ interface OpenCopy {
 export async function openCopy(target: string, onLost: () => void): Promise<OpenCopy> {
   if (isFileCopy(target)) {
     lockCopy(target, `${target}.lock`)
-    tidyFileCopy(target, `${target}.checkpoint`)
+    removeDrafts(target, `${target}.checkpoint`)
     const copy = await fileCopy(target)
     return { copy, store: copyCheckpoint(`${target}.checkpoint`, { copy, target, onLost }) }
   }
   prepareFolder(target)
   lockCopy(target, join(target, '.sync.lock'))
-  tidyFolder(target)
+  const checkpoint = join(target, checkpointFileName)
+  removeDrafts(checkpoint)
   const copy = folderCopy(target)
-  return { copy, store: copyCheckpoint(join(target, checkpointFileName), { copy, target, onLost }) }
+  return { copy, store: copyCheckpoint(checkpoint, { copy, target, onLost }) }
 }
 
 /** Whether the copy at this target is one file. */
@@ -65,24 +66,9 @@ function takeLock(lockFile: string): boolean {
   }
 }
 
-const draftSuffix = draftPathOf('')
-
-/**
- * Files of the copy that were being written, and no others. Otherwise a property that was removed since would stay
- * there for ever.
- */
-function tidyFolder(folder: string): void {
-  for (const file of readdirSync(folder)) {
-    if (file.endsWith(draftSuffix) && isOurs(file.slice(0, -draftSuffix.length))) rmSync(join(folder, file))
-  }
-}
-
-function tidyFileCopy(file: string, checkpoint: string): void {
-  for (const path of [file, checkpoint]) rmSync(draftPathOf(path), { force: true })
-}
-
-function isOurs(file: string): boolean {
-  return file === checkpointFileName || entryNameOf(file) !== undefined
+/** What was being written when a sync was killed. */
+function removeDrafts(...paths: readonly string[]): void {
+  for (const path of paths) rmSync(draftPathOf(path), { force: true })
 }
 
 export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper {
@@ -153,8 +139,7 @@ function copyCheckpoint(
       const saved = (await file.load()) ?? undefined
       if (saved === undefined) return undefined
       const held = heldOf(saved)
-      const isLost = !existsSync(target) || ((await copy.count()) === 0 && held > 0)
-      if (!isLost) return saved
+      if (existsSync(target) && copy.resume(held)) return saved
       onLost()
       // Before the copy is begun again, because the checkpoint would claim that it is complete. The file stays, because
       // it marks a folder as a copy.

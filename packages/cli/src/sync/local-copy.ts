@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, opendirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CopyView, FeedEvent, HeldSubject } from '@property-events/client'
-import { writeWhole } from '@property-events/server/plain'
+import { draftPathOf, writeWhole } from '@property-events/server/plain'
 import { isUuid } from '@property-events/protocol'
 import { readChunks } from '../publishing/source.ts'
 import { splitLines } from '../publishing/split.ts'
@@ -20,6 +20,8 @@ interface CopyEntry {
 export interface LocalCopy extends CopyView {
   put(entry: CopyEntry): Promise<void>
   remove(subjectId: string): Promise<void>
+  /** Continues a copy that held so many when its checkpoint was stored. False if nothing is left of them. */
+  resume(held: number): boolean
   /** As it stands on disk, with the numbers of the events; 0 for an entry that cannot be read. */
   held(): Iterable<HeldSubject>
   /** True when everything so far is on disk. A copy may postpone that, unless the sync has `finished`. */
@@ -76,6 +78,7 @@ export async function fileCopy(path: string, clock: () => number = Date.now): Pr
     async remove(subjectId) {
       lines.delete(subjectId)
     },
+    resume: (held) => held === 0 || lines.size > 0,
     async flush(finished) {
       const startedMs = clock()
       if (!finished && startedMs < restsUntilMs) return false
@@ -117,9 +120,9 @@ export const checkpointFileName = '.checkpoint'
  */
 export function prepareFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const files = readdirSync(folder)
-  const [first, ...others] = files.filter((file) => file.endsWith('.json'))
-  if (first === undefined || files.includes(checkpointFileName)) return
+  if (existsSync(join(folder, checkpointFileName))) return
+  const [first, ...others] = readdirSync(folder).filter((file) => file.endsWith('.json'))
+  if (first === undefined) return
   const more = others.length === 0 ? '' : ` and ${others.length} more JSON files`
   throw new Refusal(
     `${plainText(folder)} is not a copy that sync has created: it contains ${plainText(first)}${more}, and no ${checkpointFileName}. ` +
@@ -128,11 +131,13 @@ export function prepareFolder(folder: string): void {
 }
 
 /**
- * A copy as a folder, checked by `prepareFolder`, with one JSON file for each property, named by its reference. Files
- * with other names are not part of it.
+ * A copy as a folder, checked by `prepareFolder`, with one JSON file for each property, named by its reference. Files with other names are
+ * not part of it. Its names are listed when the first of them is needed: where nothing is new, a folder of 100,000 is not read.
  */
 export function folderCopy(folder: string): LocalCopy {
-  const names = new Set(readdirSync(folder).flatMap((file) => entryNameOf(file) ?? []))
+  let listed: Set<string> | undefined
+  let heldBefore: number | undefined
+  const names = (): Set<string> => (listed ??= listNames(folder))
   const writing = new Set<Promise<void>>()
   const begin = async (work: () => Promise<void>): Promise<void> => {
     while (writing.size >= maxWriting) await Promise.race(writing)
@@ -142,26 +147,63 @@ export function folderCopy(folder: string): LocalCopy {
     promise.catch(() => undefined)
   }
   return {
-    count: () => names.size,
-    countOf: (subjectIds) => subjectIds.filter((subjectId) => names.has(nameOf(subjectId))).length,
-    subjects: () => subjectsOf(folder, names),
+    // The stored number is right until a change comes, which lists the names first.
+    count: () => listed?.size ?? heldBefore ?? names().size,
+    countOf: (subjectIds) => subjectIds.filter((subjectId) => names().has(nameOf(subjectId))).length,
+    subjects: () => subjectsOf(folder, names()),
     *held() {
-      for (const name of names) yield heldIn(readFileSync(join(folder, `${name}.json`), 'utf8'), name)
+      for (const name of names()) yield heldIn(readFileSync(join(folder, `${name}.json`), 'utf8'), name)
     },
     put: (entry) => {
       const name = nameOf(entry.subjectId)
-      names.add(name)
+      names().add(name)
       return begin(() => writeWhole(join(folder, `${name}.json`), [`${entryText(entry)}\n`]))
     },
     remove: (subjectId) => {
       const name = nameOf(subjectId)
-      names.delete(name)
+      names().delete(name)
       return begin(() => rm(join(folder, `${name}.json`), { force: true }))
+    },
+    resume(held) {
+      if (held > 0 && isEmptied(folder)) return false
+      heldBefore = held
+      return true
     },
     flush: async () => {
       await Promise.all(writing)
       return true
     },
+  }
+}
+
+const draftSuffix = draftPathOf('')
+
+/**
+ * The entries of a folder. Removes those that a sync was writing when it was killed, and no other files: a property that was removed since
+ * would stay there for ever. The next sync has the same changes before it, so it always gets here.
+ */
+function listNames(folder: string): Set<string> {
+  const names = new Set<string>()
+  for (const file of readdirSync(folder)) {
+    const isDraft = file.endsWith(draftSuffix)
+    const name = entryNameOf(isDraft ? file.slice(0, -draftSuffix.length) : file)
+    if (name === undefined) continue
+    if (isDraft) rmSync(join(folder, file))
+    else names.add(name)
+  }
+  return names
+}
+
+/** Reads the folder up to its first entry. */
+function isEmptied(folder: string): boolean {
+  const files = opendirSync(folder)
+  try {
+    for (let file = files.readSync(); file !== null; file = files.readSync()) {
+      if (entryNameOf(file.name) !== undefined) return false
+    }
+    return true
+  } finally {
+    files.closeSync()
   }
 }
 
@@ -184,7 +226,7 @@ function nameOf(subjectId: string): string {
 }
 
 /** The name of the entry in a file of the copy; `undefined` for other files. */
-export function entryNameOf(file: string): string | undefined {
+function entryNameOf(file: string): string | undefined {
   const name = file.endsWith('.json') ? file.slice(0, -'.json'.length) : ''
   return isName(name) ? name : undefined
 }

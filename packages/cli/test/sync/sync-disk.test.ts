@@ -158,6 +158,54 @@ describe('a copy that somebody has emptied', () => {
   }
 })
 
+/** Counts how often the folder `COUNTED` is listed, and how many names are read from it one by one. */
+const countReads = `data:text/javascript,${encodeURIComponent(`
+  import fs from 'node:fs'
+  import { syncBuiltinESMExports } from 'node:module'
+  const folder = process.env.COUNTED
+  let lists = 0
+  let names = 0
+  for (const [module, name] of [[fs, 'readdirSync'], [fs, 'readdir'], [fs.promises, 'readdir'], [fs, 'opendirSync'], [fs, 'opendir'], [fs.promises, 'opendir']]) {
+    const real = module[name]
+    module[name] = (path, ...rest) => {
+      if (path === folder && name !== 'opendirSync') lists += 1
+      const opened = real(path, ...rest)
+      if (path !== folder || name !== 'opendirSync') return opened
+      return { readSync: () => { names += 1; return opened.readSync() }, closeSync: () => opened.closeSync() }
+    }
+  }
+  syncBuiltinESMExports()
+  process.on('exit', () => process.stderr.write(JSON.stringify({ lists, names })))
+`)}`
+
+describe('a folder with many properties', () => {
+  const synced = async (folder: string) => {
+    const { code, stdout, stderr } = await run(['sync', folder], {
+      environment: { ...environment, COUNTED: folder },
+      nodeArguments: ['--import', countReads],
+    })
+    assert.equal(code, 0, stderr)
+    return { stdout, ...(JSON.parse(stderr) as { lists: number; names: number }) }
+  }
+
+  it('is not listed when nothing is new, and once when something is', async () => {
+    const folder = join(market.folder, 'many')
+    await publish(...Array.from({ length: 50 }, (_, index) => property(200 + index, { status: 1 })))
+    const { held } = await runJson<Summary>(['sync', folder], { environment })
+    const idle = await synced(folder)
+    assert.equal(idle.stdout, `0 events read; the copy holds ${held}\n`)
+    assert.equal(idle.lists, 0)
+    assert.ok(idle.names <= 5, `${idle.names} names read`)
+    // A file that somebody removed is counted as missing as soon as the names are listed.
+    rmSync(join(folder, `${refOf(201)}.json`))
+    await publish(property(200, { status: 2 }))
+    const busy = await synced(folder)
+    assert.equal(busy.stdout, `1 events read, 1 written; the copy holds ${held - 1}\n`)
+    assert.equal(busy.lists, 1)
+    await publish(...Array.from({ length: 50 }, (_, index) => ({ remove: { agentRef: refOf(200 + index) } })))
+  })
+})
+
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
 describe(
@@ -189,6 +237,8 @@ describe(
       ]) {
         writeFileSync(join(folder, name), '{"half')
       }
+      // What it was writing is news again: its checkpoint is the one before.
+      await publish(property(1, { status: 2 }))
       await runJson<Summary>(['sync', folder], { environment })
       const left = readdirSync(folder).filter((name) => name.endsWith('.new'))
       assert.deepEqual(left, ['notes.json.new'])
