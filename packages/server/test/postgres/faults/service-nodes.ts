@@ -15,6 +15,7 @@ export interface ServiceNode {
   readonly name: string
   /** Another one after each start. */
   readonly url: () => string
+  readonly metricsUrl: () => string
   readonly proxy: Proxy
   suffer(fault: NodeFault, durationMs: number): Promise<void>
   stop(): Promise<void>
@@ -29,7 +30,12 @@ export interface ServiceNodes extends AsyncDisposable {
   readonly leadTo: (socketFile: string) => void
 }
 
-export async function startNodes(count: number, socketFile: string): Promise<ServiceNodes> {
+/** `more`: further options of each. */
+export async function startNodes(
+  count: number,
+  socketFile: string,
+  more: readonly string[] = [],
+): Promise<ServiceNodes> {
   const folder = temporaryFolder()
   const proxies = await Promise.all(Array.from({ length: count }, () => startProxy(socketFile)))
   const nodes: ServiceNode[] = []
@@ -40,7 +46,7 @@ export async function startNodes(count: number, socketFile: string): Promise<Ser
   }
   try {
     for (const [index, proxy] of proxies.entries()) {
-      nodes.push(await startNode(`node ${index + 1}`, join(folder, String(index)), proxy))
+      nodes.push(await startNode(`node ${index + 1}`, join(folder, String(index)), proxy, more))
     }
   } catch (error) {
     await dispose()
@@ -60,8 +66,13 @@ function environmentOf(url: string): Readonly<Record<string, string>> {
   return { PROPERTY_EVENTS_DATABASE: url, PROPERTY_EVENTS_KEY_PEPPER: 'the same on every node' }
 }
 
-async function startNode(name: string, data: string, proxy: Proxy): Promise<ServiceNode> {
-  const options = ['--data', data, '--rate-limit', 'off', '--drain', '300ms', '--wait', '2m']
+async function startNode(
+  name: string,
+  data: string,
+  proxy: Proxy,
+  more: readonly string[],
+): Promise<ServiceNode> {
+  const options = ['--data', data, '--rate-limit', 'off', '--drain', '300ms', '--wait', '2m', ...more]
   const launch = (): Promise<Running> =>
     start(['serve', ...options], { environment: environmentOf(proxy.url()) })
   let running = await launch()
@@ -109,6 +120,7 @@ async function startNode(name: string, data: string, proxy: Proxy): Promise<Serv
   return {
     name,
     url: () => running.line.url,
+    metricsUrl: () => running.line.metricsUrl,
     proxy,
     suffer: (fault, durationMs) => faults[fault](durationMs),
     stop,
