@@ -28,6 +28,7 @@ import { soak } from './jobs/soak.ts'
 import { benchStartUp } from './jobs/start-up.ts'
 import { benchTenants } from './jobs/tenants.ts'
 import { createRecorder } from './support/recorder.ts'
+import { benchWebhooks } from './webhooks.ts'
 
 const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
   pages: benchPages,
@@ -50,9 +51,10 @@ const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> =
   'start-up': benchStartUp,
   tenants: benchTenants,
   soak,
+  webhooks: (options) => benchWebhooks(options),
 }
 /** Minutes of the same work: only when named. */
-const namedOnly: ReadonlySet<string> = new Set(['soak', 'tenants'])
+const namedOnly: ReadonlySet<string> = new Set(['soak', 'tenants', 'webhooks'])
 
 const { values } = parseArgs({
   options: {

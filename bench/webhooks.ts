@@ -1,0 +1,110 @@
+/**
+ * Webhooks to a thousand endpoints, on both engines: how fast a backlog is sent, beside a bare loop that signs and posts and beside a job
+ * queue on PostgreSQL. The service, its database and the peers have core 0, the receiver core 1. Every event has to arrive, and samples
+ * are verified by the library of Standard Webhooks. Writes `bench/results/webhooks-<messages>.json`; with `--quick` only where told.
+ *
+ *     node bench/webhooks.ts [--quick] [--engines sqlite,postgres] [--results FOLDER]
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Client } from 'pg'
+import type { BenchOptions } from './jobs/context.ts'
+import { caseResult } from './support/figures.ts'
+import { startPostgres } from './support/postgres.ts'
+import { publicationBodies } from './support/publications.ts'
+import { createRecorder } from './support/recorder.ts'
+import type { StorePlace } from './support/store.ts'
+import { listFile } from './support/wrk.ts'
+import type { LoadFigures } from './support/wrk.ts'
+import { startReceiver } from './webhooks/receiver.ts'
+import { makeSite } from './webhooks/site.ts'
+import type { Scale } from './webhooks/site.ts'
+import {
+  aimAtPeers,
+  backlogWhat,
+  loopSubject,
+  measureBacklog,
+  queueSubject,
+  runLoop,
+  runQueue,
+} from './webhooks/throughput.ts'
+
+const usual: Scale = { tenants: 200, endpointsPerTenant: 5, tarpits: 100, backlog: 60, quietEvents: 1_000 }
+const quick: Scale = { tenants: 20, endpointsPerTenant: 5, tarpits: 10, backlog: 60, quietEvents: 200 }
+
+const averageBytes = 3_600
+const concurrency = 4
+
+/** `options.seconds`: of each run of a peer. */
+export async function benchWebhooks(
+  given: BenchOptions,
+  scale: Scale = usual,
+  engines: readonly string[] = ['sqlite', 'postgres'],
+): Promise<void> {
+  const endpoints = scale.tenants * scale.endpointsPerTenant
+  await using postgres = await startPostgres()
+  await using receiver = await startReceiver()
+  const bodies = publicationBodies(averageBytes, 1).slice(0, 1_000)
+  const options = { ...given, receiver, eventFile: listFile(given.folder, 'webhook-events', bodies) }
+  const queueUrl = await newDatabase(postgres.url, 'queue_peer')
+  const loops: LoadFigures[] = [await runLoop(options, endpoints)]
+  for (const engine of engines) {
+    const folder = join(given.folder, `webhooks-${engine}`)
+    const place: StorePlace =
+      engine === 'postgres'
+        ? { kind: 'postgres', url: await newDatabase(postgres.url, 'webhooks') }
+        : { kind: 'sqlite', folder }
+    const site = await makeSite(place, folder, receiver.url, scale)
+    await receiver.forget()
+    await using service = await site.serve('on')
+    await measureBacklog(options, site, service, engine === 'postgres' ? postgres : undefined)
+    await service[Symbol.asyncDispose]()
+    loops.push(await runLoop(options, endpoints))
+  }
+  const queues: LoadFigures[] = []
+  for (let run = 0; run < given.runs; run += 1) queues.push(await runQueue(options, endpoints, queueUrl))
+  given.report(caseResult('webhooks', loopSubject, backlogWhat, loops))
+  given.report(caseResult('webhooks', queueSubject, backlogWhat, queues))
+  aimAtPeers(given)
+}
+
+async function newDatabase(serverUrl: string, name: string): Promise<string> {
+  const client = new Client({ connectionString: serverUrl })
+  await client.connect()
+  await client.query(`CREATE DATABASE ${name}`)
+  await client.end()
+  return serverUrl.replace(/\/postgres$/, `/${name}`)
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      engines: { type: 'string', default: 'sqlite,postgres' },
+      results: { type: 'string' },
+    },
+  })
+  const { quick: isQuick, engines } = values
+  const scale = isQuick ? quick : usual
+  const endpoints = scale.tenants * scale.endpointsPerTenant
+  const settings = {
+    events: endpoints * scale.backlog,
+    averageBytes,
+    runs: isQuick ? 1 : 3,
+    seconds: isQuick ? 1 : 5,
+    connections: endpoints * concurrency,
+  }
+  const recorder = createRecorder(settings)
+  const folder = mkdtempSync(join(tmpdir(), 'property-events-webhooks-'))
+  try {
+    await benchWebhooks({ ...settings, minutes: 0, folder, ...recorder }, scale, engines.split(','))
+    const results = values.results ?? (isQuick ? undefined : join(import.meta.dirname, 'results'))
+    if (results !== undefined) recorder.save('webhooks', results)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+if (import.meta.main) await main()
