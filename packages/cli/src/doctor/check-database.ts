@@ -6,13 +6,13 @@ import { commandLine } from '../program-name.ts'
 import { checkSnapshots } from './check-snapshots.ts'
 import {
   checkClock,
-  checkPepper,
   checkSchema,
   epochFinding,
   erasuresFinding,
   holdFindings,
   oldStoreFinding,
   maintenanceFinding,
+  pepperFindings,
   proxyFindings,
 } from './check-store.ts'
 import { fail, ok, warn } from './finding.ts'
@@ -48,7 +48,7 @@ export async function checkDatabase(
         ? checkNoStore(database, storeFlags)
         : checkStoreIn(database, store, nowMs, storeFlags)),
     checkClock(store?.newestEventMs, nowMs),
-    checkPepper(folder, givenPepper, store?.pepperIds ?? []),
+    ...pepperFindings(folder, givenPepper, store),
     ...holdFindings(store?.expiredHolds ?? 0),
     ...proxyFindings(store?.proxyIgnoredBy ?? []),
   ]

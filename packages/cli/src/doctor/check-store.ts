@@ -1,8 +1,15 @@
 /** Checks the store, its clock and its pepper, without changing anything. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkEvents, findPeppers, inspectStore, pepperFileName, pepperFit } from '@property-events/server'
-import type { EventsCheck, StoreInspection } from '@property-events/server'
+import {
+  checkEvents,
+  findPeppers,
+  inspectStore,
+  openSecret,
+  pepperFileName,
+  pepperFit,
+} from '@property-events/server'
+import type { EventsCheck, Pepper, StoreInspection } from '@property-events/server'
 import { errorMessage } from '../error-message.ts'
 import type { GivenPeppers } from '../keys/pepper.ts'
 import type { Output } from '../output.ts'
@@ -33,7 +40,7 @@ export function checkStore(
         `Start \`${commandLine('serve', storeFlags)}\` once to create it, or check --data.`,
       ),
       checkClock(undefined, nowMs),
-      checkPepper(folder, givenPepper, []),
+      ...pepperFindings(folder, givenPepper),
     ]
   }
   if (store.kind === 'madeBefore') {
@@ -54,7 +61,7 @@ export function checkStore(
     ...maintenanceFinding(store, storeFlags),
     ...erasuresFinding(store, nowMs, storeFlags),
     checkClock(store.newestEventMs, nowMs),
-    checkPepper(folder, givenPepper, store.pepperIds),
+    ...pepperFindings(folder, givenPepper, store),
     ...holdFindings(store.expiredHolds),
     ...proxyFindings(store.proxyIgnoredBy),
   ]
@@ -165,11 +172,18 @@ export function checkClock(newestEventMs: number | undefined, nowMs: number): Fi
   return ok('clock', `${timestampText(nowMs)} UTC`)
 }
 
-export function checkPepper(
+/** Of the pepper; if it is the right one, also of secrets that it does not open. */
+export function pepperFindings(
   folder: string,
-  { given, old }: GivenPeppers,
-  pepperIds: readonly string[],
-): Finding {
+  peppers: GivenPeppers,
+  store: Pick<Store, 'pepperIds' | 'webhookSecrets'> = { pepperIds: [], webhookSecrets: [] },
+): readonly Finding[] {
+  const pepper = checkPepper(folder, peppers, store.pepperIds)
+  if (pepper.status === 'fail') return [pepper]
+  return [pepper, ...secretsFinding(findPeppers({ folder, ...peppers }) ?? [], store.webhookSecrets)]
+}
+
+function checkPepper(folder: string, { given, old }: GivenPeppers, pepperIds: readonly string[]): Finding {
   const path = join(folder, pepperFileName)
   if (given === undefined && !existsSync(path)) {
     return pepperIds.length === 0
@@ -209,6 +223,27 @@ export function checkPepper(
     `${source}; some keys of this store were created with another one, and do not work`,
     'Create a new key for each client that is refused with 401, and revoke its old one.',
   )
+}
+
+const mostNamed = 3
+
+/** None while each secret of webhooks can be opened, to sign with: some 10 µs each. */
+function secretsFinding(peppers: readonly Pepper[], secrets: Store['webhookSecrets']): readonly Finding[] {
+  const closed = secrets.filter(({ endpointId, sealed, pepperId }) => {
+    const pepper = peppers.find((one) => one.pepperId === pepperId)
+    return pepper === undefined || openSecret(pepper, endpointId, sealed) === undefined
+  })
+  if (closed.length === 0) return []
+  const endpoints = [...new Set(closed.map(({ endpointId }) => endpointId))]
+  const named = endpoints.slice(0, mostNamed).join(', ') + (endpoints.length > mostNamed ? ', …' : '')
+  const have = endpoints.length === 1 ? '1 webhook has' : `${endpoints.length} webhooks have`
+  return [
+    warn(
+      'webhook secrets',
+      `${have} a secret that was sealed with another pepper, or is damaged; nothing is signed with it (${named})`,
+      `Give the other pepper as the old one and run \`${commandLine('pepper finish')}\`; if it is lost, \`${commandLine('webhooks secret ID')}\` makes a new secret, and \`${commandLine('webhooks resume ID')}\` sends again.`,
+    ),
+  ]
 }
 
 const remedy =

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  everySecret,
   findPeppers,
   loadPeppers,
   pepperFileName,
@@ -27,20 +28,23 @@ export function addPepper(program: Command, context: CommandContext): void {
   const pepper = program.command('pepper').description('replace the secret that keys are hashed with')
   const status = pepper
     .command('status')
-    .description('show which pepper keys are hashed with, and which nodes know it')
+    .description(
+      'show which pepper keys are hashed and secrets of webhooks sealed with, and which nodes know it',
+    )
   addSettings(status, [...storeSettings, ...pepperSettings])
   addAction(status, context, ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)
     return withStore(reader, flags, async ({ storage, folder }) => {
       const found = await readStatus(storage, namesOf(folder, given))
       if (output.json) return output.writeJson(found)
-      const rows = found.peppers.map(({ pepperId, called, keys, isCurrent }) => [
+      const rows = found.peppers.map(({ pepperId, called, keys, webhookSecrets, isCurrent }) => [
         pepperId,
         called,
         String(keys),
+        String(webhookSecrets),
         isCurrent ? 'yes' : '',
       ])
-      await output.write(tableText(['pepper', 'which', 'keys in use', 'current'], rows))
+      await output.write(tableText(['pepper', 'which', 'keys in use', 'webhook secrets', 'current'], rows))
       const nodes = found.nodes.map(({ place, knows }) => [place, knows.join(' ')])
       return output.write(`\n${tableText(['node', 'knows'], nodes)}`)
     })
@@ -49,7 +53,7 @@ export function addPepper(program: Command, context: CommandContext): void {
   addNote(
     finish,
     'Refused while a node that serves does not know the new pepper. Old keys are hashed anew when they are next used; ' +
-      'keep the old pepper until `pepper status` shows no key that uses it.',
+      'keep the old pepper until `pepper status` shows no key and no secret of a webhook that uses it.',
   )
   addSettings(finish, [...changeSettings, ...pepperSettings])
   addAction(finish, context, ({ output, settings: reader, flags }) => {
@@ -94,6 +98,8 @@ interface Status {
     readonly pepperId: string
     readonly called: string
     readonly keys: number
+    /** Also those of webhooks that are paused or disabled. */
+    readonly webhookSecrets: number
     readonly isCurrent: boolean
   }[]
   readonly nodes: readonly { readonly place: string; readonly knows: readonly string[] }[]
@@ -109,13 +115,18 @@ function namesOf(folder: string, given: GivenPeppers): ReadonlyMap<string, strin
 async function readStatus(storage: StorageEngine, names: ReadonlyMap<string, string>): Promise<Status> {
   const keys = (await storage.keys.keys()).filter(({ revokedMs }) => revokedMs === undefined)
   const current = await storage.nodes.pepperId()
-  const ids = new Set([...keys.map(({ pepperId }) => pepperId), ...(current === undefined ? [] : [current])])
+  const secrets = new Map<string, number>()
+  for await (const { pepperId } of everySecret(storage.webhooks))
+    secrets.set(pepperId, (secrets.get(pepperId) ?? 0) + 1)
+  const used = [...keys.map(({ pepperId }) => pepperId), ...secrets.keys()]
+  const ids = new Set(current === undefined ? used : [...used, current])
   const nodes = await storage.nodes.live()
   return {
     peppers: [...ids].map((pepperId) => ({
       pepperId,
       called: names.get(pepperId) ?? 'not known here',
       keys: keys.filter((key) => key.pepperId === pepperId).length,
+      webhookSecrets: secrets.get(pepperId) ?? 0,
       isCurrent: pepperId === current,
     })),
     nodes: nodes.map(({ place, pepperIds }) => ({ place, knows: pepperIds })),

@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
-import { openStorage } from '@property-events/server'
+import { findPeppers, openStorage } from '@property-events/server'
 import { launchPostgres } from '../../../server/test/postgres/launch-postgres.ts'
 import type { LaunchedPostgres } from '../../../server/test/postgres/launch-postgres.ts'
 import { startStandby, withClient } from '../../../server/test/postgres/support/standby.ts'
@@ -27,6 +27,8 @@ import { draft, tenantA } from '../../../server/test/store/support/drafts.ts'
 import { erase, subject } from '../../../server/test/store/support/erasing.ts'
 import { publish } from '../../../server/test/store/support/read-back.ts'
 import { testClock } from '../../../server/test/store/support/test-clock.ts'
+import { newEndpoint, secretNamed } from '../../../server/test/store/support/webhooks.ts'
+import { newSecret, sealSecret } from '../../../server/src/webhooks/secret.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from '../support/program.ts'
 
 interface Finding {
@@ -172,6 +174,47 @@ describe('doctor finds', () => {
     await diagnosed('a pepper that others can read', ['--data', folder], ['pepper'])
   })
 
+  it('webhooks whose secret the pepper does not open: sealed with another, or damaged (PROTOCOL §16)', async () => {
+    const folder = await store()
+    const url = server.url()
+    const peppersOf = (given: string) => findPeppers({ folder: undefined, given: given.repeat(32) }) ?? []
+    const [[present], [other]] = [peppersOf('ab'), peppersOf('cd')]
+    assert.ok(present && other)
+    const database = [...place, url]
+    const { tenantId } = await runJson<{ tenantId: string }>(['tenants', 'create', 'Tŷ £ 🏡', ...database])
+    await runJson(['keys', 'create', '--tenant', tenantId, '--scope', 'read', ...database])
+    for (const [name, where, opening] of [
+      ['a secret', ['--data', folder], { kind: 'sqlite', folder }],
+      ['a secret in a database', database, { kind: 'postgres', url }],
+    ] as const) {
+      await using opened = await openStorage({ ...opening, create: false })
+      const [key] = await opened.keys.keys()
+      assert.ok(key)
+      const made: string[] = []
+      for (const [pepper, isWhole] of [
+        [present, true],
+        [present, false],
+        [other, true],
+      ] as const) {
+        const [grant] = key.grants
+        const endpoint = newEndpoint({ keyId: key.keyId, tenantId: grant?.tenantId ?? '', rights: {} })
+        const sealed = sealSecret(pepper, endpoint.endpointId, newSecret())
+        if (!isWhole) sealed[20] = (sealed[20] ?? 0) ^ 1
+        const secret = secretNamed('', { sealed, pepperId: pepper.pepperId })
+        assert.equal(await opened.webhooks.create({ ...endpoint, secret }, 'cli:test'), 'created')
+        made.push(endpoint.endpointId)
+      }
+      const [whole, damaged, sealedElsewhere] = made
+      assert.ok(whole && damaged && sealedElsewhere)
+      await diagnosed(`${name} sealed with another pepper, and a damaged one`, where, ['webhook secrets'])
+      await opened.webhooks.remove(damaged, 'cli:test')
+      await diagnosed(`${name} sealed with another pepper`, where, ['webhook secrets'])
+      await opened.webhooks.remove(sealedElsewhere, 'cli:test')
+      const { stdout } = await run(['doctor', '--json', '--port', '0', ...where])
+      assert.doesNotMatch(stdout, /webhook secrets/)
+    }
+  })
+
   it('a store of a newer program', async () => {
     const folder = await store()
     const db = new Database(join(folder, 'property-events.db'))
@@ -306,8 +349,8 @@ describe('doctor finds', () => {
 
   it('a database that is not there, and one that nobody answers for', async () => {
     await diagnosed('no such database', [...place, server.url('nowhere')], ['database'])
-    await diagnosed('nobody answers', [...place, 'postgres://me:secret@127.0.0.1:1/none'], ['database'])
-    assert.doesNotMatch(said.join(''), /secret/)
+    await diagnosed('nobody answers', [...place, 'postgres://me:hunter2@127.0.0.1:1/none'], ['database'])
+    assert.doesNotMatch(said.join(''), /hunter2/)
   })
 
   it('a standby in place of its primary', async () => {

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { uuidV5 } from '@property-events/server/plain'
 import { loadPeppers, openStorage } from '@property-events/server'
-import { checkPepper } from '../../src/doctor/check-store.ts'
+import { pepperFindings } from '../../src/doctor/check-store.ts'
 import { storeFlags } from '../../src/open-store.ts'
 import { settings } from '../../src/settings/settings.ts'
 import { until } from '../../../server/test/support/until.ts'
@@ -712,7 +712,7 @@ describe('doctor', () => {
     const given = 'the pepper of this test'
     const [{ pepperId }] = loadPeppers({ folder: undefined, given })
     const statusFor = (...pepperIds: readonly string[]) =>
-      checkPepper('', { given, old: undefined }, pepperIds).status
+      pepperFindings('', { given, old: undefined }, { pepperIds, webhookSecrets: [] })[0]?.status
     assert.deepEqual(
       [statusFor(), statusFor(pepperId), statusFor('other', pepperId), statusFor('other')],
       ['ok', 'ok', 'warn', 'fail'],

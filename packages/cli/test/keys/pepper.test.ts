@@ -3,8 +3,11 @@ import assert from 'node:assert/strict'
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { findPeppers, openStorage } from '@property-events/server'
 import { testDatabases } from '../../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../../server/test/postgres/test-databases.ts'
+import { newEndpoint, secretNamed } from '../../../server/test/store/support/webhooks.ts'
+import { newSecret, sealSecret } from '../../../server/src/webhooks/secret.ts'
 import { until } from '../../../server/test/support/until.ts'
 import { listEvents, removeFolder, run, runJson, start, temporaryFolder } from '../support/program.ts'
 import type { Running } from '../support/program.ts'
@@ -32,6 +35,18 @@ async function readiness({ line }: Running): Promise<readonly [number, string]> 
 async function makeKey(place: readonly string[], environment: Readonly<Record<string, string>>) {
   const args = ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', ...place]
   return (await runJson<{ key: string }>(args, { environment })).key
+}
+
+/** Of the folder's only key, with a secret that is sealed with the folder's pepper. */
+async function makeEndpoint(folder: string): Promise<void> {
+  await using store = await openStorage({ kind: 'sqlite', folder, create: false })
+  const [key] = await store.keys.keys()
+  const [pepper] = findPeppers({ folder, given: undefined }) ?? []
+  assert.ok(key && pepper)
+  const endpoint = newEndpoint({ keyId: key.keyId, tenantId: key.grants[0]?.tenantId ?? '' })
+  const sealed = sealSecret(pepper, endpoint.endpointId, newSecret())
+  const secret = secretNamed('', { sealed, pepperId: pepper.pepperId })
+  assert.equal(await store.webhooks.create({ ...endpoint, secret }, 'cli:test'), 'created')
 }
 
 describe('the pepper of a store', () => {
@@ -156,10 +171,21 @@ describe('the pepper of a store', () => {
     await (await serve('file', {})).stop()
     await runJson(['tenants', 'create', 'Hill & Co', ...data])
     const key = await makeKey(data, {})
+    await makeEndpoint(join(root, 'file'))
     renameSync(file, old)
     writeFileSync(file, `${'0f'.repeat(32)}\n`, { mode: 0o600 })
+    const counts = async () => {
+      type Status = { peppers: { called: string; keys: number; webhookSecrets: number }[] }
+      const { peppers } = await runJson<Status>(['pepper', 'status', ...data])
+      return peppers.map(({ called, keys, webhookSecrets }) => [called, keys, webhookSecrets])
+    }
     const running = await serve('file', {})
+    assert.deepEqual(await counts(), [['the old one', 1, 1]])
     assert.equal((await runJson<{ keysLeft: number }>(['pepper', 'finish', ...data])).keysLeft, 1)
+    assert.deepEqual(await counts(), [
+      ['the old one', 1, 0],
+      ['the new one', 0, 1],
+    ])
     const shown = async () => (await run(['pepper', 'status', ...data])).stdout
     const isReplaced = async (): Promise<boolean> => {
       assert.equal((await listEvents(running.line.url, key)).status, 200)

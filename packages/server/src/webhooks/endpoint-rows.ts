@@ -145,7 +145,7 @@ const removals = [
 
 export type EndpointNumber = Pick<EndpointRow, 'endpoint_no'>
 
-interface SecretRow {
+export interface SecretRow {
   readonly secret_id: string
   readonly sealed: Uint8Array
   readonly pepper_id: string

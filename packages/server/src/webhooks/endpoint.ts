@@ -226,6 +226,11 @@ export interface GivenUpEvent extends ViewEvent {
   readonly atMs: number
 }
 
+/** With the endpoint it is sealed for. */
+export interface OwnedSecret extends SealedSecret {
+  readonly endpointId: string
+}
+
 export interface WebhookStore {
   /** `limit`: the tenant has `endpointsPerTenant`. */
   create(endpoint: NewEndpoint, actor: Actor): Promise<'created' | 'limit' | 'unknownTenant'>
@@ -274,11 +279,8 @@ export interface WebhookStore {
   save(progress: readonly ProgressWrite[]): Promise<readonly string[]>
   /** Removes a few hundred log rows that are too old or too many, and old notices. Returns how many. */
   prune(): Promise<number>
-  /** Secrets that are sealed with another pepper than this one. */
-  secretsWithOtherPepper(
-    pepperId: string,
-    limit: number,
-  ): Promise<readonly (SealedSecret & { readonly endpointId: string })[]>
+  /** Those of all endpoints after this `secretId`, in the order of these. */
+  secrets(after: string, limit: number): Promise<readonly OwnedSecret[]>
   reseal(
     secretId: string,
     from: string,

@@ -4,14 +4,7 @@ import type { Actor } from '../audit/actor.ts'
 import { defineWrite, feedNumbers, statement } from '../sql/database.ts'
 import type { Sql, StoreAccess } from '../sql/database.ts'
 import { endpointsPerTenant, secretsPerEndpoint } from './endpoint.ts'
-import type {
-  ChangeOutcome,
-  EndpointChange,
-  EndpointRecord,
-  NewEndpoint,
-  SealedSecret,
-  WebhookStore,
-} from './endpoint.ts'
+import type { ChangeOutcome, EndpointChange, EndpointRecord, NewEndpoint, WebhookStore } from './endpoint.ts'
 import {
   insertEndpoint,
   insertSecret,
@@ -21,7 +14,6 @@ import {
   recordsOf,
   removeEndpoint,
   removeWaiting,
-  secretOf,
   selectEndpoints,
   updateEndpoint,
 } from './endpoint-rows.ts'
@@ -30,6 +22,7 @@ import { copiedStore } from './stored/copied-store.ts'
 import { leaseStore } from './stored/leases.ts'
 import { deliveryLog } from './stored/delivery-log.ts'
 import { progressStore } from './stored/progress.ts'
+import { secretStore } from './stored/secrets.ts'
 import { waitingStore } from './stored/waiting-store.ts'
 
 /** Endpoints of a tenant are made one after the other, and none while it is deleted. */
@@ -76,25 +69,6 @@ const removeSomeOfLog = statement<EndpointNumber>(
   `DELETE FROM webhook_delivery WHERE (endpoint_no, delivery_no) IN (
       SELECT endpoint_no, delivery_no FROM webhook_delivery WHERE ${ofEndpoint} LIMIT ${logRowsAtOnce}) RETURNING endpoint_no`,
 )
-
-const otherPepper = statement<SecretRow>(
-  'webhook-secrets-with-other-pepper',
-  `SELECT s.*, w.endpoint_id FROM webhook_secret AS s JOIN webhook AS w USING (endpoint_no)
-    WHERE s.pepper_id <> $1 ORDER BY s.secret_id LIMIT $2`,
-)
-const reseal = statement(
-  'webhook-reseal',
-  'UPDATE webhook_secret SET sealed = $3, pepper_id = $4 WHERE secret_id = $1 AND pepper_id = $2',
-)
-
-interface SecretRow {
-  readonly endpoint_id: string
-  readonly secret_id: string
-  readonly sealed: Uint8Array
-  readonly pepper_id: string
-  readonly created_ms: number
-  readonly ends_ms: number | null
-}
 
 const create = defineWrite(
   'webhook-create',
@@ -185,16 +159,6 @@ const remove = defineWrite(
   },
 )
 
-const resealSecret = defineWrite(
-  'webhook-reseal',
-  async (
-    tx,
-    ...[secretId, from, { sealed, pepperId }]: Parameters<WebhookStore['reseal']>
-  ): Promise<void> => {
-    await tx.rows(reseal(secretId, from, sealed, pepperId))
-  },
-)
-
 export function webhookStore(access: StoreAccess, isShared: boolean): WebhookStore {
   const { read, write } = access
   return {
@@ -203,6 +167,7 @@ export function webhookStore(access: StoreAccess, isShared: boolean): WebhookSto
     ...deliveryLog(access),
     ...waitingStore(access),
     ...copiedStore(access),
+    ...secretStore(access),
     create: (endpoint, actor) => write(create, endpoint, actor),
     find: (endpointId) => find(read, endpointId),
     async list({ tenantId, feed, after = firstId, limit }) {
@@ -216,13 +181,6 @@ export function webhookStore(access: StoreAccess, isShared: boolean): WebhookSto
       while ((await write(removeLog, endpointId)) === logRowsAtOnce);
       return write(remove, endpointId, actor)
     },
-    async secretsWithOtherPepper(pepperId, limit) {
-      const rows = await read.rows(otherPepper(pepperId, limit))
-      return rows.map((row): SealedSecret & { readonly endpointId: string } => {
-        return { ...secretOf(row), endpointId: row.endpoint_id }
-      })
-    },
-    reseal: (secretId, from, to) => write(resealSecret, secretId, from, to),
   }
 }
 

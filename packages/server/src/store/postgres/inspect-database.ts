@@ -5,6 +5,8 @@ import { nodeSilenceMs } from '../../nodes/node.ts'
 import type { HeldSnapshot } from '../../sql/store-observer.ts'
 import type { Maintenance } from '../../maintenance/maintenance.ts'
 import type { WaitingErasures } from '../../privacy/erasure/erasure.ts'
+import { secretsInUse } from '../../webhooks/stored/secrets.ts'
+import type { SecretInUse } from '../../webhooks/stored/secrets.ts'
 import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
 import { migrations } from './migrate.ts'
@@ -79,6 +81,7 @@ export interface InspectedStore {
   readonly newestEventMs: number | undefined
   /** Peppers of the keys in use. */
   readonly pepperIds: readonly string[]
+  readonly webhookSecrets: readonly SecretInUse[]
   /** Holds that have expired and that nobody has ended. */
   readonly expiredHolds: number
   /** Where nodes run that clients reach through an untrusted proxy. */
@@ -175,6 +178,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     movedCluster: false,
     newestEventMs: undefined,
     pepperIds: [],
+    webhookSecrets: [],
     expiredHolds: 0,
     proxyIgnoredBy: [],
     waitingErasures: { count: 0, oldestMs: undefined },
@@ -208,6 +212,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     ...nothing,
     ...facts,
     movedCluster: facts.movedCluster || (await hasOtherHistory(client)),
+    webhookSecrets: (await client.query<SecretInUse>(secretsInUse)).rows,
     lostFeeds: await readLostFeeds(client),
     maintenance: sinceMs === null || retryAfterSeconds === null ? undefined : { sinceMs, retryAfterSeconds },
     waitingErasures: { count: waiting, oldestMs: oldestMs ?? undefined },

@@ -9,6 +9,8 @@ import type { Connection } from '../../sql/sqlite/connection.ts'
 import { isMadeBefore, knownSchemaVersion } from './migrate.ts'
 import type { Maintenance } from '../../maintenance/maintenance.ts'
 import type { WaitingErasures } from '../../privacy/erasure/erasure.ts'
+import { secretsInUse } from '../../webhooks/stored/secrets.ts'
+import type { SecretInUse } from '../../webhooks/stored/secrets.ts'
 import { eventChecksum } from '../../events/sqlite/event-checksum.ts'
 
 export type StoreInspection =
@@ -33,6 +35,7 @@ export type StoreInspection =
       readonly newestEventMs: number | undefined
       /** Peppers of the keys in use. */
       readonly pepperIds: readonly string[]
+      readonly webhookSecrets: readonly SecretInUse[]
       /** Holds that have expired and that nobody has ended. */
       readonly expiredHolds: number
       /** Where nodes run that clients reach through an untrusted proxy. */
@@ -72,6 +75,7 @@ export function inspectStore(
         maintenance: maintenanceOf(statementRunner(db)(readMaintenance())),
         newestEventMs: newest == null ? undefined : millisecondsOfTicks(newest),
         pepperIds: peppers.all(),
+        webhookSecrets: db.prepare<[], SecretInUse>(secretsInUse).all(),
         expiredHolds: expiredHolds(db),
         proxyIgnoredBy: proxyIgnoredBy(db),
         waitingErasures: waitingErasures(db),
