@@ -95,22 +95,27 @@ interface Leased {
   readonly write: ProgressWrite
 }
 
-const save = defineWrite(
-  'webhook-save',
-  async (tx, progress: readonly ProgressWrite[]): Promise<readonly string[]> => {
-    const given = progress.map(({ endpointId, leaseNo }) => ({ of_endpoint: endpointId, of_lease: leaseNo }))
-    const rows = await tx.rows(lockLeased(JSON.stringify(given)))
-    const writes = new Map(progress.map((write) => [write.endpointId, write]))
-    const leased = rows.flatMap((row): readonly Leased[] => {
-      const write = writes.get(row.endpoint_id)
-      return write === undefined ? [] : [{ row, write }]
-    })
-    if (leased.length > 0) await saveLeased(tx, leased)
-    const written = new Set(rows.map((row) => row.endpoint_id))
-    return progress.flatMap(({ endpointId }) => (written.has(endpointId) ? [] : [endpointId]))
-  },
-  { isDurable: false },
-)
+/** Without waiting for the disk: what a crash of the database loses is sent again, or written again by a sender that lives on. */
+const saveSoon = defineWrite('webhook-save', save, { isDurable: false })
+/** What a sender writes once. Lost beneath one that lives on, an event that waits would be passed by its next number (W1). */
+const saveDurably = defineWrite('webhook-save-durably', save)
+
+function isWrittenOnce({ change, versions, disable: reason, notice }: ProgressWrite): boolean {
+  return change?.rows !== undefined || versions.length > 0 || reason !== undefined || notice !== undefined
+}
+
+async function save(tx: Transaction, progress: readonly ProgressWrite[]): Promise<readonly string[]> {
+  const given = progress.map(({ endpointId, leaseNo }) => ({ of_endpoint: endpointId, of_lease: leaseNo }))
+  const rows = await tx.rows(lockLeased(JSON.stringify(given)))
+  const writes = new Map(progress.map((write) => [write.endpointId, write]))
+  const leased = rows.flatMap((row): readonly Leased[] => {
+    const write = writes.get(row.endpoint_id)
+    return write === undefined ? [] : [{ row, write }]
+  })
+  if (leased.length > 0) await saveLeased(tx, leased)
+  const written = new Set(rows.map((row) => row.endpoint_id))
+  return progress.flatMap(({ endpointId }) => (written.has(endpointId) ? [] : [endpointId]))
+}
 
 async function saveLeased(tx: Transaction, leased: readonly Leased[]): Promise<void> {
   const put = async (query: (rows: string) => Parameters<Transaction['rows']>[0], rows: readonly object[]) =>
@@ -246,5 +251,8 @@ const prune = defineWrite('webhook-prune', async (tx): Promise<number> => {
 })
 
 export function progressStore({ write }: StoreAccess): Pick<WebhookStore, 'save' | 'prune'> {
-  return { save: (progress) => write(save, progress), prune: () => write(prune) }
+  return {
+    save: (progress) => write(progress.some(isWrittenOnce) ? saveDurably : saveSoon, progress),
+    prune: () => write(prune),
+  }
 }
