@@ -1,7 +1,20 @@
-import { existsSync, mkdirSync, opendirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsync,
+  mkdirSync,
+  opendirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { CopyView, FeedEvent, HeldSubject } from '@property-events/client'
 import { draftPathOf, writeWhole } from '@property-events/server/plain'
 import { isUuid } from '@property-events/protocol'
@@ -10,7 +23,7 @@ import { splitLines } from '../publishing/split.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 
-/** One property or contact in a copy: its latest event, with the payload as JSON. */
+/** One property or contact in a copy: its latest event, whose payload is an object. */
 interface CopyEntry {
   readonly subjectId: string
   readonly event: FeedEvent
@@ -28,10 +41,13 @@ export interface LocalCopy extends CopyView {
   flush(finished: boolean): Promise<boolean>
 }
 
-/** The entry as one line of JSON: the event's members, with the payload as an object where it is one. */
+/** The entry as one line of JSON: the event's members, with the payload as an object, as the publisher wrote it where that is one line. */
 function entryText({ subjectId, event }: CopyEntry): string {
   const { payload, ...members } = event
-  return JSON.stringify({ subjectId, ...members, payload: parsed(payload) })
+  // Half a surrogate pair is no UTF-8: written anew it is an escape.
+  const isLine = payload.isWellFormed() && !/[\r\n]/.test(payload)
+  const text = isLine ? payload : JSON.stringify(JSON.parse(payload))
+  return `${JSON.stringify({ subjectId, ...members }).slice(0, -1)},"payload":${text}}`
 }
 
 function parsed(payload: string): unknown {
@@ -138,14 +154,8 @@ export function folderCopy(folder: string): LocalCopy {
   let listed: Set<string> | undefined
   let heldBefore: number | undefined
   const names = (): Set<string> => (listed ??= listNames(folder))
-  const writing = new Set<Promise<void>>()
-  const begin = async (work: () => Promise<void>): Promise<void> => {
-    while (writing.size >= maxWriting) await Promise.race(writing)
-    const promise = work().finally(() => writing.delete(promise))
-    writing.add(promise)
-    // The flush reports the failure; until then it must not end the program.
-    promise.catch(() => undefined)
-  }
+  /** Names with their new text, or without one when they go. */
+  let changed = new Map<string, string | undefined>()
   return {
     // The stored number is right until a change comes, which lists the names first.
     count: () => listed?.size ?? heldBefore ?? names().size,
@@ -154,26 +164,51 @@ export function folderCopy(folder: string): LocalCopy {
     *held() {
       for (const name of names()) yield heldIn(readFileSync(join(folder, `${name}.json`), 'utf8'), name)
     },
-    put: (entry) => {
+    async put(entry) {
       const name = nameOf(entry.subjectId)
       names().add(name)
-      return begin(() => writeWhole(join(folder, `${name}.json`), [`${entryText(entry)}\n`]))
+      changed.set(name, `${entryText(entry)}\n`)
     },
-    remove: (subjectId) => {
+    async remove(subjectId) {
       const name = nameOf(subjectId)
       names().delete(name)
-      return begin(() => rm(join(folder, `${name}.json`), { force: true }))
+      changed.set(name, undefined)
     },
     resume(held) {
       if (held > 0 && isEmptied(folder)) return false
       heldBefore = held
       return true
     },
-    flush: async () => {
-      await Promise.all(writing)
+    async flush() {
+      const left = changed.entries()
+      changed = new Map()
+      const work = async (): Promise<void> => {
+        for (const [name, text] of left) {
+          const path = join(folder, `${name}.json`)
+          await (text === undefined ? rm(path, { force: true }) : writeEntry(path, text))
+        }
+      }
+      const ended = await Promise.allSettled(Array.from({ length: maxWriting }, work))
+      // After all have ended: a later sync in this process must not meet one that is still writing.
+      for (const one of ended) if (one.status === 'rejected') throw one.reason
       return true
     },
   }
+}
+
+const flushed = promisify(fsync)
+
+/** Like `writeWhole`, for a few kB: only the disk is waited for, because a wait costs more than a write. */
+async function writeEntry(path: string, text: string): Promise<void> {
+  const draft = draftPathOf(path)
+  const file = openSync(draft, 'w', 0o600)
+  try {
+    writeFileSync(file, text)
+    await flushed(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(draft, path)
 }
 
 const draftSuffix = draftPathOf('')

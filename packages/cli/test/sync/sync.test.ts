@@ -8,7 +8,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { until } from '../../../server/test/support/until.ts'
-import { folderCopy } from '../../src/sync/local-copy.ts'
+import { fileCopy, folderCopy } from '../../src/sync/local-copy.ts'
 import { run, runJson, runUntil, startMarket } from '../support/program.ts'
 import type { Market } from '../support/program.ts'
 
@@ -50,6 +50,17 @@ const property = (index: number, more: object = {}) => ({
     ...more,
   },
 })
+
+const emptyEvent = {
+  tenantId: '10000000-0000-4000-8000-000000000000',
+  sequenceNumber: 1,
+  eventType: 0,
+  eventTypeShortCode: 'PropertyPublished',
+  payload: '{}',
+  transactionId: '',
+  id: '',
+  createdDate: '2026-01-01T00:00:00.0000000',
+}
 
 describe('sync', () => {
   it('keeps a folder with a file for each property, again and again (spec §1)', async () => {
@@ -114,16 +125,7 @@ describe('sync', () => {
 
   it('names the file of a reference that is not a UUID by its digest, and finds it again', async () => {
     const folder = join(market.folder, 'of another server')
-    const event = {
-      tenantId: market.tenantId,
-      sequenceNumber: 1,
-      eventType: 0,
-      eventTypeShortCode: 'PropertyPublished',
-      payload: '{}',
-      transactionId: '',
-      id: '',
-      createdDate: '2026-01-01T00:00:00.0000000',
-    }
+    const event = emptyEvent
     const subjectIds = ['../flat 7', refOf(1), 'package']
     mkdirSync(folder)
     const copy = folderCopy(folder)
@@ -137,6 +139,37 @@ describe('sync', () => {
     for (const subjectId of subjectIds) await opened.remove(subjectId)
     await opened.flush(true)
     assert.deepEqual(readdirSync(folder), ['.checkpoint'])
+  })
+
+  it('keeps a payload as its publisher wrote it, in one line and in UTF-8', async () => {
+    const folder = join(market.folder, 'as written')
+    const file = join(market.folder, 'as written.ndjson')
+    mkdirSync(folder)
+    const payloads = [
+      '{ "price": 250000.00, "size": 12345678901234567890, "caption": "Tŷ gwyn – £1 🏡 \\ud83c" }',
+      '{\r\n  "caption": "over\\nlines"\n}',
+      '{"caption":"half \ud83c"}',
+    ]
+    const expected = [
+      payloads[0],
+      String.raw`{"caption":"over\nlines"}`,
+      String.raw`{"caption":"half \ud83c"}`,
+    ]
+    const copies = [folderCopy(folder), await fileCopy(file)]
+    for (const copy of copies) {
+      for (const [index, payload] of payloads.entries()) {
+        const subjectId = refOf(index)
+        const event = { ...emptyEvent, sequenceNumber: index + 1, payload }
+        await copy.put({ subjectId, event })
+      }
+      await copy.flush(true)
+    }
+    const texts = payloads.map((_, index) => readFileSync(join(folder, `${refOf(index)}.json`), 'utf8'))
+    assert.equal(readFileSync(file, 'utf8'), texts.join(''))
+    for (const [index, text] of texts.entries()) {
+      assert.ok(text.endsWith(`,"payload":${expected[index]}}\n`), text)
+      assert.equal(JSON.parse(text).sequenceNumber, index + 1)
+    }
   })
 
   it('keeps one NDJSON file in the same way', async () => {
