@@ -107,6 +107,32 @@ export async function inSteps(
   }
 }
 
+/** The pause between two steps, which ends early when something has changed, also during the step before it. */
+export function nudgedWait(): { readonly wait: Wait; readonly nudge: () => void } {
+  let isNudged = false
+  let end = (): void => undefined
+  return {
+    nudge() {
+      isNudged = true
+      end()
+    },
+    async wait(ms, signal) {
+      if (!isNudged && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          end = () => {
+            clearTimeout(timer)
+            signal.removeEventListener('abort', end)
+            resolve()
+          }
+          const timer = setTimeout(end, ms).unref()
+          signal.addEventListener('abort', end)
+        })
+      }
+      isNudged = false
+    },
+  }
+}
+
 /** Resolves after this time, or when the signal is aborted. Keeps no process alive. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)

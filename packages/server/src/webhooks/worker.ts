@@ -4,9 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FeedKey } from '../events/feed-key.ts'
-import type { KeyVerifier } from '../keys/index.ts'
-import { startWorker } from '../runtime/worker-loop.ts'
-import type { Wait } from '../runtime/worker-loop.ts'
+import type { KeyVerdict, KeyVerifier } from '../keys/index.ts'
+import { nudgedWait, startWorker } from '../runtime/worker-loop.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import type { EndpointRecord, Lease, Renewal, WebhookStore } from './endpoint.ts'
 import type { EndpointSender } from './endpoint-sender.ts'
@@ -23,6 +22,8 @@ const sharedLease = { leaseMs: 40_000, renewEveryMs: 2_000 } as const
 const soleLease = { leaseMs: 120_000, renewEveryMs: 20_000 } as const
 /** A right that ends must end here within 2 s, and cached knowledge of a key takes one of them. */
 const checkEveryMs = 500
+/** One after the other, 1,000 keys at 1 ms each would need a second; beside requests, a node reads on as many connections. */
+const keysAtOnce = 8
 const retryMs = 1_000
 /** How long tries under way are waited for when the service stops; they are repeated otherwise. */
 const finishMs = 5_000
@@ -150,27 +151,37 @@ class LeasedEndpoints {
     for (const one of await this.#takeShare(renewal)) renewOne(one, endsMs, maySend)
   }
 
-  /** A key that has lost a right ends its endpoints. */
+  /** A key that has lost a right ends its endpoints. When any key has changed, the store is asked about all of them. */
   async checkRights(): Promise<void> {
-    for (const one of this.#sending.values()) {
-      const right = await this.#rightNow(one.endpoint)
-      if (right === one.right) continue
-      one.right = right
-      if (right === 'lost') one.sender.revoke()
-      else if (right === 'unknown') one.sender.renewed(this.#endsMs, false)
-      // Its view is ready, or is being made again.
-      else this.#nudge()
+    const ofKeys = Map.groupBy(this.#sending.values(), ({ endpoint }) => endpoint.keyId).entries()
+    const checkSome = async (): Promise<void> => {
+      // All of them take from the same entries.
+      for (const [keyId, sending] of ofKeys) {
+        const verdict = await this.#verdictNow(keyId)
+        for (const one of sending)
+          this.#setRight(one, verdict === 'unknown' ? verdict : sendingRight(verdict, one.endpoint))
+      }
     }
+    await Promise.all(Array.from({ length: keysAtOnce }, checkSome))
   }
 
   /** While the store does not answer nothing is sent: the key may have ended (D11). */
-  async #rightNow(endpoint: EndpointRecord): Promise<Sending['right']> {
+  async #verdictNow(keyId: string): Promise<KeyVerdict | 'unknown'> {
     try {
-      return sendingRight(await this.#parts.verifier.check(endpoint.keyId), endpoint)
+      return await this.#parts.verifier.check(keyId)
     } catch (error) {
       this.#parts.report.failed('send_webhooks', error)
       return 'unknown'
     }
+  }
+
+  #setRight(one: Sending, right: Sending['right']): void {
+    if (right === one.right) return
+    one.right = right
+    if (right === 'lost') one.sender.revoke()
+    else if (right === 'unknown') one.sender.renewed(this.#endsMs, false)
+    // Its view is ready, or is being made again.
+    else this.#nudge()
   }
 
   async forget({ tenantId, feed }: FeedKey): Promise<void> {
@@ -264,30 +275,4 @@ type MaySend = (endpoint: EndpointRecord) => boolean
 
 function renewOne({ sender, endpoint, right }: Sending, endsMs: number, maySend: MaySend): void {
   sender.renewed(endsMs, right === 'granted' && maySend(endpoint))
-}
-
-/** The pause between two steps, which ends early when something has changed. */
-function nudgedWait(): { readonly wait: Wait; readonly nudge: () => void } {
-  let isNudged = false
-  let end = (): void => undefined
-  return {
-    nudge() {
-      isNudged = true
-      end()
-    },
-    async wait(ms, signal) {
-      if (!isNudged && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          end = () => {
-            clearTimeout(timer)
-            signal.removeEventListener('abort', end)
-            resolve()
-          }
-          const timer = setTimeout(end, ms).unref()
-          signal.addEventListener('abort', end)
-        })
-      }
-      isNudged = false
-    },
-  }
 }
