@@ -181,7 +181,7 @@ export class EndpointSender {
   #read(): void {
     const { room, through } = this.#plan
     const { source } = this.#parts
-    if (this.#isReading || room <= 0 || !source.hasAfter(through)) return
+    if (this.#isReading || !this.#plan.lacks || !source.hasAfter(through)) return
     this.#isReading = true
     this.#run(async () => {
       const read = await this.#fromStore(() => source.read(through, room))

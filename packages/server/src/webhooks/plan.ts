@@ -64,6 +64,7 @@ interface OpenEvent extends ViewEvent {
 /** The progress of one endpoint, from what is stored of it. Its user reads the feed into it, sends what it says, and stores what changes. */
 export class EndpointPlan {
   readonly #mode: DeliveryMode
+  readonly #readAhead: number
   readonly #health: EndpointHealth
   /** Events after `#settled`, ascending. */
   readonly #open = new Map<number, OpenEvent>()
@@ -82,6 +83,7 @@ export class EndpointPlan {
   constructor(stored: EndpointProgress, settings: PlanSettings) {
     const { settled, waiting, failingSinceMs } = stored
     this.#mode = settings.mode
+    this.#readAhead = settings.concurrency
     this.#rows = new WaitingRows(waiting, settled, settings.mode)
     this.#health = endpointHealth(failingSinceMs, settings)
     this.#settled = this.#through = this.#writtenSettled = settled
@@ -96,6 +98,20 @@ export class EndpointPlan {
   /** How many events may be added now. */
   get room(): number {
     return windowEvents - this.#open.size
+  }
+
+  /**
+   * Whether events should be added now: few are left that could be sent next. What is read long before it is sent is kept meanwhile,
+   * or read again. Where only the latest event counts, each that is known may spare another.
+   */
+  get lacks(): boolean {
+    if (this.room <= 0 || this.#mode === 'latest') return this.room > 0
+    let ready = 0
+    for (const { state, subjectId } of this.#open.values()) {
+      if (state === 'queued' && !this.#sending.has(subjectId)) ready += 1
+      if (ready === this.#readAhead) return false
+    }
+    return true
   }
 
   /** Milliseconds since 1970; `undefined`: the endpoint works. */
