@@ -12,6 +12,7 @@ import type { Message } from './message.ts'
 import type { MessageSource } from './message-source.ts'
 import { EndpointPlan } from './plan.ts'
 import type { TryOutcome } from './plan.ts'
+import type { TakeTurn } from './sender-turns.ts'
 import { tryOnce } from './try-once.ts'
 import type { TryParts } from './try-once.ts'
 import type { ViewEvent } from './waiting-rows.ts'
@@ -34,6 +35,8 @@ export interface SenderParts extends TryParts {
   readonly version: (subjectId: string) => Promise<number | undefined>
   /** There is something to write: now, or soon. */
   readonly want: (sender: EndpointSender, when: 'now' | 'soon') => void
+  /** Calls the function when its turn comes. */
+  readonly turn: TakeTurn
   readonly onTry: (outcome: TryOutcome['kind']) => void
 }
 
@@ -110,7 +113,10 @@ export class EndpointSender {
     return { underWay: this.#underWay.size, isFailing: this.#failingSinceMs() !== undefined }
   }
 
-  go = (): void => {
+  /** Something has changed, so there may be something to do. */
+  go = (): void => this.#parts.turn(this.#goOn)
+
+  #goOn = (): void => {
     if (this.#ending.signal.aborted) return
     clearTimeout(this.#timer)
     this.#watchHealth()

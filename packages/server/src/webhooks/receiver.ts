@@ -87,11 +87,11 @@ export function receiverAt(url: URL, check: AddressCheck, connections: number): 
     isSecure
       ? requestHttps(url, { ...options, ...verifying, headers })
       : requestHttp(url, { ...options, headers })
-  // Node looks up names alone. What an address is never changes.
-  const literal = isIP(hostOf(url)) === 0 ? undefined : check.host(url.hostname)
+  // Node looks up names alone.
+  const isLiteral = isIP(hostOf(url)) !== 0
   return {
     async post(request) {
-      const checked = literal === undefined ? undefined : await literal
+      const checked = isLiteral ? await check.host(url.hostname) : undefined
       if (checked !== undefined && checked.kind !== 'checked')
         return { kind: 'unreachable', detail: checked.detail }
       const first = await attempt(start, request)

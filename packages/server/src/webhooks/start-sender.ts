@@ -13,7 +13,7 @@ import type { Receiver, WebhookOptions } from './receiver.ts'
 import { openedSecrets } from './routes/webhook-secret.ts'
 
 export interface StartParts
-  extends FeedSourceParts, Pick<SenderParts, 'clock' | 'report' | 'want' | 'onTry'> {
+  extends FeedSourceParts, Pick<SenderParts, 'clock' | 'report' | 'want' | 'turn' | 'onTry'> {
   readonly webhooks: WebhookStore
   readonly peppers: readonly Pepper[]
   readonly options: WebhookOptions

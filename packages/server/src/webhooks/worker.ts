@@ -14,6 +14,7 @@ import { progressWriter } from './progress-writer.ts'
 import type { ProgressWriter } from './progress-writer.ts'
 import { sendingRight } from './rights.ts'
 import type { SendingRight } from './rights.ts'
+import { senderTurns } from './sender-turns.ts'
 import type { StartParts } from './start-sender.ts'
 
 /** Where several nodes may serve the store: one that dies is followed after this time. */
@@ -31,7 +32,10 @@ const pruneEveryMs = 60_000
 /** For events between reading and sending, of all endpoints of the node. */
 const heldMostBytes = 32 * 2 ** 20
 
-export interface WebhookWorkerParts extends Omit<StartParts, 'webhooks' | 'events' | 'want' | 'held'> {
+export interface WebhookWorkerParts extends Omit<
+  StartParts,
+  'webhooks' | 'events' | 'want' | 'turn' | 'held'
+> {
   readonly storage: Pick<StorageEngine, 'webhooks' | 'events' | 'epochNeed' | 'waitingFeeds'> & {
     readonly nodes: Pick<StorageEngine['nodes'], 'isShared' | 'live'>
   }
@@ -123,6 +127,7 @@ class LeasedEndpoints {
       webhooks: storage.webhooks,
       events: storage.events,
       held: heldBytes(heldMostBytes),
+      turn: senderTurns(),
       want: (sender, when) => writer.want(sender, when),
     }
   }

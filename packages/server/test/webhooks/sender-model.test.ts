@@ -4,6 +4,7 @@ import { describe, it, mock } from 'node:test'
 import * as fc from 'fast-check'
 import { unreported } from '../../src/runtime/background-task.ts'
 import { EndpointSender } from '../../src/webhooks/endpoint-sender.ts'
+import { senderTurns } from '../../src/webhooks/sender-turns.ts'
 import type { EndpointRecord, ProgressWrite } from '../../src/webhooks/endpoint.ts'
 import type { MessageSource } from '../../src/webhooks/message-source.ts'
 import type { ReceiverAnswer } from '../../src/webhooks/receiver.ts'
@@ -130,6 +131,7 @@ class World {
       report: unreported,
       version: () => Promise.resolve(undefined),
       want: () => undefined,
+      turn: senderTurns(),
       onTry: () => undefined,
     })
     sender.renewed(Infinity, true)
