@@ -1,6 +1,7 @@
 /**
  * Webhooks to a thousand endpoints, on both engines: how fast a backlog is sent, beside a bare loop that signs and posts and beside a job
- * queue on PostgreSQL. The service, its database and the peers have core 0, the receiver core 1. Every event has to arrive, and samples
+ * queue on PostgreSQL; how long a first try takes at 500 messages a second, alone and beside a hundred receivers that hang; and what
+ * endpoints with nothing to be sent cost, at rest and those who publish and read, beside `--webhooks off`. The service, its database and the peers have core 0, the receiver core 1. Every event has to arrive, and samples
  * are verified by the library of Standard Webhooks. Writes `bench/results/webhooks-<messages>.json`; with `--quick` only where told.
  *
  *     node bench/webhooks.ts [--quick] [--engines sqlite,postgres] [--results FOLDER]
@@ -13,6 +14,7 @@ import { Client } from 'pg'
 import type { BenchOptions } from './jobs/context.ts'
 import { caseResult } from './support/figures.ts'
 import { startPostgres } from './support/postgres.ts'
+import type { RunningPostgres } from './support/postgres.ts'
 import { publicationBodies } from './support/publications.ts'
 import { createRecorder } from './support/recorder.ts'
 import type { StorePlace } from './support/store.ts'
@@ -20,7 +22,9 @@ import { listFile } from './support/wrk.ts'
 import type { LoadFigures } from './support/wrk.ts'
 import { startReceiver } from './webhooks/receiver.ts'
 import { makeSite } from './webhooks/site.ts'
-import type { Scale } from './webhooks/site.ts'
+import type { Scale, WebhookSite } from './webhooks/site.ts'
+import { measureOthers, measureRest } from './webhooks/beside-off.ts'
+import { measureFirstTries } from './webhooks/latency.ts'
 import {
   aimAtPeers,
   backlogWhat,
@@ -29,7 +33,9 @@ import {
   queueSubject,
   runLoop,
   runQueue,
+  subjectOf,
 } from './webhooks/throughput.ts'
+import type { ThroughputOptions } from './webhooks/throughput.ts'
 
 const usual: Scale = { tenants: 200, endpointsPerTenant: 5, tarpits: 100, backlog: 60, quietEvents: 1_000 }
 const quick: Scale = { tenants: 20, endpointsPerTenant: 5, tarpits: 10, backlog: 60, quietEvents: 200 }
@@ -37,12 +43,24 @@ const quick: Scale = { tenants: 20, endpointsPerTenant: 5, tarpits: 10, backlog:
 const averageBytes = 3_600
 const concurrency = 4
 
-/** `options.seconds`: of each run of a peer. */
-export async function benchWebhooks(
-  given: BenchOptions,
-  scale: Scale = usual,
-  engines: readonly string[] = ['sqlite', 'postgres'],
-): Promise<void> {
+/** How much is measured, beside what every job is told. */
+interface Extent {
+  readonly scale: Scale
+  readonly engines: readonly string[]
+  readonly restSeconds: number
+  /** Before publishing is measured, to let V8 compile; `undefined`: as for every job. */
+  readonly warmRuns: number | undefined
+}
+
+const whole: Extent = {
+  scale: usual,
+  engines: ['sqlite', 'postgres'],
+  restSeconds: 30,
+  warmRuns: undefined,
+}
+
+export async function benchWebhooks(given: BenchOptions, extent = whole): Promise<void> {
+  const { scale } = extent
   const endpoints = scale.tenants * scale.endpointsPerTenant
   await using postgres = await startPostgres()
   await using receiver = await startReceiver()
@@ -50,17 +68,8 @@ export async function benchWebhooks(
   const options = { ...given, receiver, eventFile: listFile(given.folder, 'webhook-events', bodies) }
   const queueUrl = await newDatabase(postgres.url, 'queue_peer')
   const loops: LoadFigures[] = [await runLoop(options, endpoints)]
-  for (const engine of engines) {
-    const folder = join(given.folder, `webhooks-${engine}`)
-    const place: StorePlace =
-      engine === 'postgres'
-        ? { kind: 'postgres', url: await newDatabase(postgres.url, 'webhooks') }
-        : { kind: 'sqlite', folder }
-    const site = await makeSite(place, folder, receiver.url, scale)
-    await receiver.forget()
-    await using service = await site.serve('on')
-    await measureBacklog(options, site, service, engine === 'postgres' ? postgres : undefined)
-    await service[Symbol.asyncDispose]()
+  for (const engine of extent.engines) {
+    await benchEngine(options, extent, engine === 'postgres' ? postgres : undefined)
     loops.push(await runLoop(options, endpoints))
   }
   const queues: LoadFigures[] = []
@@ -68,6 +77,32 @@ export async function benchWebhooks(
   given.report(caseResult('webhooks', loopSubject, backlogWhat, loops))
   given.report(caseResult('webhooks', queueSubject, backlogWhat, queues))
   aimAtPeers(given)
+}
+
+async function benchEngine(
+  options: ThroughputOptions & BenchOptions,
+  { scale, restSeconds, warmRuns }: Extent,
+  postgres: RunningPostgres | undefined,
+): Promise<void> {
+  const { receiver } = options
+  const subject = subjectOf(postgres)
+  const siteOf = async (name: string, backlog: number): Promise<WebhookSite> => {
+    const folder = join(options.folder, `${postgres === undefined ? 'sqlite' : 'postgres'}-${name}`)
+    const place: StorePlace =
+      postgres === undefined
+        ? { kind: 'sqlite', folder }
+        : { kind: 'postgres', url: await newDatabase(postgres.url, name) }
+    return makeSite(place, folder, receiver.url, { ...scale, backlog })
+  }
+  const [site, idle] = [await siteOf('webhooks_on', scale.backlog), await siteOf('webhooks_off', 0)]
+  await receiver.forget()
+  await using service = await site.serve('on')
+  await measureBacklog(options, site, service, postgres)
+  await measureFirstTries(options, site, service, subject)
+  await using off = await idle.serve('off')
+  const sides = { on: { site, service }, off: { site: idle, service: off } }
+  await measureRest(options, sides, subject, restSeconds)
+  await measureOthers({ ...options, seconds: 1 }, sides, subject, warmRuns)
 }
 
 async function newDatabase(serverUrl: string, name: string): Promise<string> {
@@ -87,7 +122,8 @@ async function main(): Promise<void> {
     },
   })
   const { quick: isQuick, engines } = values
-  const scale = isQuick ? quick : usual
+  const extent: Extent = isQuick ? { ...whole, scale: quick, restSeconds: 3, warmRuns: 1 } : whole
+  const { scale } = extent
   const endpoints = scale.tenants * scale.endpointsPerTenant
   const settings = {
     events: endpoints * scale.backlog,
@@ -99,7 +135,8 @@ async function main(): Promise<void> {
   const recorder = createRecorder(settings)
   const folder = mkdtempSync(join(tmpdir(), 'property-events-webhooks-'))
   try {
-    await benchWebhooks({ ...settings, minutes: 0, folder, ...recorder }, scale, engines.split(','))
+    const options = { ...settings, minutes: 0, folder, ...recorder }
+    await benchWebhooks(options, { ...extent, engines: engines.split(',') })
     const results = values.results ?? (isQuick ? undefined : join(import.meta.dirname, 'results'))
     if (results !== undefined) recorder.save('webhooks', results)
   } finally {

@@ -1,21 +1,24 @@
 /**
  * Publishes single events at a steady pace, each when it is due whether or not those before it have been answered, and
  * prints what was seen, as the scripts for wrk do. A time counts from the moment an event was due: where a service stands
- * still, everybody who would have come meanwhile waits, and not only who came first. Arguments: address, path, key, events
- * a second, seconds, and a file of bodies, one a line.
+ * still, everybody who would have come meanwhile waits, and not only who came first. Arguments: address, path, keys with commas
+ * between them, used in turn, events a second, seconds, and a file of bodies, one a line, in which `{due}` is that moment.
  */
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { withMark } from '../webhooks/mark.ts'
 
-const [address = '', path = '', key = '', perSecond = '', seconds = '', bodyFile = ''] = process.argv.slice(2)
+const [address = '', path = '', keyList = '', perSecond = '', seconds = '', bodyFile = ''] =
+  process.argv.slice(2)
+const keys = keyList.split(',')
 const bodies = readFileSync(bodyFile, 'utf8').trimEnd().split('\n')
 const agent = new Agent({ keepAlive: true })
 const timesMs: number[] = []
 let errors = 0
 let bytes = 0
 
-function publish(body: string): Promise<void> {
+function publish(key: string, body: string): Promise<void> {
   const headers = {
     'x-api-key': key,
     'content-type': 'application/json',
@@ -40,7 +43,8 @@ function publish(body: string): Promise<void> {
 }
 
 async function publishWhenDue(nth: number, dueMs: number): Promise<void> {
-  await publish(bodies[nth % bodies.length] ?? '')
+  const body = withMark(bodies[nth % bodies.length] ?? '', performance.timeOrigin + dueMs)
+  await publish(keys[nth % keys.length] ?? '', body)
   timesMs.push(performance.now() - dueMs)
 }
 

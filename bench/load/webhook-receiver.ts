@@ -21,7 +21,7 @@ let timesMs: number[] = []
 let idsOf = new Map<number, Set<string>>()
 
 function forget(): void {
-  messages = bytes = tarpitMessages = 0
+  messages = bytes = 0
   samples = []
   timesMs = []
   idsOf = new Map()

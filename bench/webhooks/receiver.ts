@@ -18,6 +18,7 @@ export interface Seen {
   /** Without those of tarpits. */
   readonly messages: number
   readonly bytes: number
+  /** Since its start. */
   readonly tarpitMessages: number
   readonly samples: readonly Sample[]
   /** From the moment an event was due until its first arrival at each endpoint. */

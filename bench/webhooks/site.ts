@@ -70,9 +70,10 @@ export async function makeSite(
   const [quietBody = ''] = publicationBodies(averageBytes, quietBatch)
   for (let published = 0; published < scale.quietEvents; published += quietBatch)
     await send(service, quietKey, publishPath, quietBody)
-  const bodies = publicationBodies(averageBytes, scale.backlog)
+  const bodies = publicationBodies(averageBytes, Math.max(1, scale.backlog))
   const backlogs = await eachOf(tenants, async (tenant) => {
     const key = keys[tenant] ?? ''
+    if (scale.backlog === 0) return 0
     await send(service, key, publishPath, bodies[tenant % bodies.length] ?? '')
     return eventsOf(service, key)
   })

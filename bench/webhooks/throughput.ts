@@ -19,7 +19,7 @@ import type { WebhookSite } from './site.ts'
 
 export const loopSubject = 'bare signing loop'
 export const queueSubject = 'job queue on PostgreSQL'
-export const backlogWhat = 'a backlog to 1,000 endpoints'
+export const backlogWhat = 'a backlog'
 const loopConcurrency = 4
 /** With 16 and 64 it was slower here. */
 const queueWorkers = 32
@@ -51,12 +51,15 @@ export async function measureBacklog(
   const seen = await receiver.seen()
   checkArrived(seen, expected)
   verifySamples(seen.samples, (endpoint) => site.endpoints[endpoint]?.secret ?? '')
-  const subject = `property-events on ${postgres === undefined ? 'SQLite' : 'PostgreSQL'}`
   const durability = postgres === undefined ? sqliteDurability : postgresDurability
-  report(caseResult('webhooks', subject, backlogWhat, runs, { durability }))
+  report(caseResult('webhooks', subjectOf(postgres), backlogWhat, runs, { durability }))
   if (postgres === undefined) return
   const microseconds = Math.round(((postgres.cpuS() - postgresBeforeS) / messages) * 1e6)
   process.stdout.write(`     PostgreSQL itself took ${microseconds} µs a message\n`)
+}
+
+export function subjectOf(postgres: RunningPostgres | undefined): string {
+  return `property-events on ${postgres === undefined ? 'SQLite' : 'PostgreSQL'}`
 }
 
 /** As many as a bare loop sends, and many more than a job queue; the processor time is that of the sender alone. */
