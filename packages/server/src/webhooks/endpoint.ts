@@ -194,7 +194,7 @@ export interface Lease {
 export interface Renewal {
   /** The leases that the node still has, by endpoint. */
   readonly held: readonly { readonly endpointId: string; readonly leaseNo: number }[]
-  /** Enabled endpoints of the store, and the nodes that send. */
+  /** Enabled endpoints of the store, and the nodes that send; both 0 while there is nothing to send. */
   readonly enabled: number
   readonly senders: number
 }
@@ -266,7 +266,10 @@ export interface WebhookStore {
    * is here already is replaced while it is paused as a copy, and otherwise stays.
    */
   take(copied: CopiedEndpoint, actor: Actor): Promise<void>
-  /** Renews all leases of the node for `leaseMs`, in one statement, and announces that it sends. */
+  /**
+   * Renews all leases of the node for `leaseMs`, in one statement, and announces that it sends. Writes nothing while no endpoint is
+   * enabled.
+   */
   renew(nodeId: string, leaseMs: number): Promise<Renewal>
   /** Takes leases of enabled endpoints that nobody has. */
   claim(nodeId: string, atMost: number, leaseMs: number): Promise<readonly Lease[]>

@@ -1,10 +1,13 @@
 /** What a node does for all endpoints that it sends to together. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { it } from 'node:test'
+import Database from 'better-sqlite3'
 import type { KeyVerdict } from '../../src/keys/index.ts'
 import { createLiveTail } from '../../src/live/tail.ts'
 import { unreported } from '../../src/runtime/background-task.ts'
+import { storeFileOf } from '../../src/store/open-storage.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import { newSecret, sealSecret } from '../../src/webhooks/secret.ts'
 import { sendWebhooks } from '../../src/webhooks/worker.ts'
@@ -12,7 +15,7 @@ import type { WebhookWorkerParts } from '../../src/webhooks/worker.ts'
 import { tenantA } from '../store/support/drafts.ts'
 import { withTenants } from '../store/support/stores.ts'
 import { newEndpoint, secretNamed, withEndpoint } from '../store/support/webhooks.ts'
-import { temporaryStore } from '../support/temporary-store.ts'
+import { makeStoreFolder, openNewStore, temporaryStore } from '../support/temporary-store.ts'
 import { until } from '../support/until.ts'
 
 const pepper = { pepperId: 'pupur', secret: new Uint8Array(32).fill(7), isOld: false }
@@ -42,6 +45,37 @@ async function withSignedEndpoint(storage: StorageEngine, keyId: string): Promis
   await withEndpoint(storage, { endpointId, keyId, secret, rights: {} })
   return endpointId
 }
+
+it('writes nothing into a store in which no endpoint is enabled (PROTOCOL §16)', async () => {
+  const folder = makeStoreFolder()
+  await using store = await withTenants(await openNewStore(folder, { writesOn: 'thisThread' }))
+  const endpointId = await withSignedEndpoint(store, 'allwedd')
+  const paused = { kind: 'paused', reason: 'asked', sinceMs: 1 } as const
+  await store.webhooks.change(endpointId, { state: paused }, 'cli:test')
+  let looks = 0
+  const webhooks: StorageEngine['webhooks'] = {
+    ...store.webhooks,
+    renew(...args) {
+      looks += 1
+      return store.webhooks.renew(...args)
+    },
+  }
+  const db = new Database(storeFileOf(folder), { readonly: true })
+  const version = () => db.pragma('data_version', { simple: true })
+  const before = version()
+  const sending = worker({ ...store, webhooks }, async () => ({ kind: 'unknown' }))
+  for (let seen = 0; seen < 3; seen += 1) {
+    sending.nudge()
+    await until(() => looks > seen, { what: 'another look' })
+  }
+  await store.webhooks.prune()
+  await sending.close()
+  assert.equal(version(), before)
+  await store.webhooks.change(endpointId, { state: { kind: 'enabled' } }, 'cli:test')
+  assert.notEqual(version(), before)
+  db.close()
+  rmSync(folder, { recursive: true })
+})
 
 it('reads each key once for all its endpoints, eight keys side by side, so that rights end in time (PROTOCOL §16.1, D11)', async () => {
   await using store = await withTenants(await temporaryStore())

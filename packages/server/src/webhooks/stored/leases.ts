@@ -25,6 +25,10 @@ const countSenders = statement<{ readonly senders: number; readonly enabled: num
   'webhook-senders',
   `SELECT (SELECT count(*) FROM webhook_sender) AS senders, (SELECT count(*) FROM webhook WHERE state = 'enabled') AS enabled`,
 )
+const isAnyEnabled = statement(
+  'webhook-is-any-enabled',
+  `SELECT 1 AS enabled FROM webhook WHERE state = 'enabled' LIMIT 1`,
+)
 
 const held = statement<{ readonly endpoint_id: string; readonly lease_no: number }>(
   'webhook-leases-held',
@@ -116,11 +120,16 @@ function numbersOf(rows: readonly EndpointNumber[]): string {
 }
 
 export function leaseStore(
-  { write }: StoreAccess,
+  { read, write }: StoreAccess,
   isShared: boolean,
 ): Pick<WebhookStore, 'renew' | 'claim' | 'release'> {
   return {
-    renew: (nodeId, leaseMs) => write(renew, nodeId, leaseMs, isShared),
+    async renew(nodeId, leaseMs) {
+      // Whatever the node had is free: who ends or pauses an endpoint takes its lease. A store without work stays unwritten.
+      const isIdle = (await read.rows(isAnyEnabled())).length === 0
+      if (isIdle) return { held: [], enabled: 0, senders: 0 }
+      return write(renew, nodeId, leaseMs, isShared)
+    },
     claim: (nodeId, atMost, leaseMs) => write(claim, nodeId, atMost, leaseMs),
     release: (nodeId, endpointIds) => write(release, nodeId, endpointIds),
   }

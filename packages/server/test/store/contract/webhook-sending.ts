@@ -72,6 +72,20 @@ function leasesContract(factory: StoreFactory): void {
       assert.equal((await webhooks.claim(randomUUID(), 10, leaseMs)).length, 3)
     })
 
+    it('cost nothing while no endpoint is enabled: who has nothing to send is not written down (PROTOCOL §16)', async () => {
+      await using store = await withTenants(await factory.create())
+      const { webhooks } = store
+      const [idle, busy] = [randomUUID(), randomUUID()]
+      const nothing = { held: [], enabled: 0, senders: 0 }
+      assert.deepEqual(await webhooks.renew(idle, leaseMs), nothing)
+      const { endpointId } = await withEndpoint(store)
+      const paused = { kind: 'paused', reason: 'asked', sinceMs: 1 } as const
+      await webhooks.change(endpointId, { state: paused }, 'cli:test')
+      assert.deepEqual(await webhooks.renew(idle, leaseMs), nothing)
+      await webhooks.change(endpointId, { state: { kind: 'enabled' } }, 'cli:test')
+      assert.deepEqual(await webhooks.renew(busy, leaseMs), { held: [], enabled: 1, senders: 1 })
+    })
+
     it('are of one node each, however many claim at the same time; where one alone serves, the last has all (PROTOCOL §16, W5)', async () => {
       await using store = await withTenants(await factory.create())
       const {
