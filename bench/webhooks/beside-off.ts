@@ -36,6 +36,8 @@ export async function measureRest(
   seconds: number,
 ): Promise<void> {
   const what = `at rest, ${on.site.endpoints.length} endpoints`
+  // After it has started a service tidies up for some seconds.
+  await delay(seconds * 500)
   for (const { service } of [on, off]) await untilQuiet(service)
   const beforeS = { on: on.service.cpuS(), off: off.service.cpuS() }
   await delay(seconds * 1_000)

@@ -101,9 +101,9 @@ export async function runQueue(
   return runPeer(receiver, 'webhook-queue.ts', args, seconds)
 }
 
-const warmMs = 2_000
+/** Of the time of a run: V8 has compiled what it runs after two seconds. */
+const warmShare = 0.4
 
-/** V8 has compiled what it runs after two seconds. */
 async function runPeer(
   receiver: WebhookReceiver,
   program: string,
@@ -118,7 +118,7 @@ async function runPeer(
   try {
     await firstLine(child)
     await receiver.forget()
-    await delay(warmMs)
+    await delay(seconds * warmShare * 1_000)
     const sender = usageOfTrees(() => [child.pid ?? 0])
     return await ratesDuring(receiver, sender, () => delay(seconds * 1_000))
   } finally {

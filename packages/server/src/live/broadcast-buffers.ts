@@ -21,8 +21,9 @@ interface BroadcastBuffers {
 /** In one read of the store: at 4.5 kB per event some 500 kB. */
 const eventsAtOnce = 100
 
-/** For one reader whose next events are not kept: at 4.5 kB per event, what 64 KiB hold. */
+/** For one reader whose next events are not kept: at most what 64 KiB hold, at this size per event. */
 const storedAtOnce = 14
+const usualBytes = 4_500
 
 /** `feeds`: all followed feeds. `bufferBytes`: for the events of all of them together. */
 export function broadcastBuffers(
@@ -90,10 +91,11 @@ async function stored(
   head: Head,
   mostBytes: number,
 ): Promise<BufferedRead> {
-  const found = await events.readAfter({ ...query, limit: storedAtOnce, latestOnly: false })
+  const limit = Math.min(storedAtOnce, Math.ceil(mostBytes / usualBytes))
+  const found = await events.readAfter({ ...query, limit, latestOnly: false })
   const known = upToNumber(found, head.sequenceNumber)
   const fitting = fittingIn(known, mostBytes)
-  const isAtHead = known.length < found.length || found.length < storedAtOnce
+  const isAtHead = known.length < found.length || found.length < limit
   const isAll = fitting.length === known.length && isAtHead
   const last = fitting.at(-1)?.sequenceNumber ?? query.after
   return { events: fitting, through: isAll ? head.sequenceNumber : last }

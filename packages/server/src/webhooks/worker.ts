@@ -66,6 +66,7 @@ interface Sending {
   readonly sender: EndpointSender
   readonly endpoint: EndpointRecord
   /** Of its key, as it was last looked at. */
+  verdict: KeyVerdict | 'unknown'
   right: SendingRight | 'unknown'
   isLeaving: boolean
 }
@@ -163,8 +164,11 @@ class LeasedEndpoints {
       // All of them take from the same entries.
       for (const [keyId, sending] of ofKeys) {
         const verdict = await this.#verdictNow(keyId)
-        for (const one of sending)
+        // It is the same object while nothing changes.
+        for (const one of sending.filter((each) => each.verdict !== verdict)) {
+          one.verdict = verdict
           this.#setRight(one, verdict === 'unknown' ? verdict : sendingRight(verdict, one.endpoint))
+        }
       }
     }
     await Promise.all(Array.from({ length: keysAtOnce }, checkSome))
@@ -247,7 +251,8 @@ class LeasedEndpoints {
       await this.#leaveUnsigned(endpoint)
       return []
     }
-    const one: Sending = { sender, endpoint, right: sendingRight(verdict, endpoint), isLeaving: false }
+    const right = sendingRight(verdict, endpoint)
+    const one: Sending = { sender, endpoint, verdict, right, isLeaving: false }
     this.#sending.set(endpoint.endpointId, one)
     if (one.right === 'lost') sender.revoke()
     return [one]
