@@ -35,7 +35,7 @@ export async function startWebhooks(
   const { webhookOptions: options, onWebhookChange, metrics, outages: report } = context
   if (options === 'off') return undefined
   const { sendWebhooks } = await import('../webhooks/worker.ts')
-  const onTry = (outcome: Parameters<typeof metrics.webhooks.tried>[0]) => metrics.webhooks.tried(outcome)
+  const onTry = (...tried: Parameters<typeof metrics.webhooks.tried>) => metrics.webhooks.tried(...tried)
   const worker = sendWebhooks({ ...context, storage, nodeId, options, report, onTry })
   metrics.webhooks.watch(() => worker.counts())
   onWebhookChange(() => worker.nudge())

@@ -11,7 +11,7 @@ import { EpochAnnouncement } from './epoch-announcement.ts'
 import type { Message } from './message.ts'
 import type { MessageSource } from './message-source.ts'
 import { EndpointPlan } from './plan.ts'
-import type { TryOutcome } from './plan.ts'
+import type { DueEvent, TryOutcome } from './plan.ts'
 import type { TakeTurn } from './sender-turns.ts'
 import { tryOnce } from './try-once.ts'
 import type { TryParts } from './try-once.ts'
@@ -37,7 +37,8 @@ export interface SenderParts extends TryParts {
   readonly want: (sender: EndpointSender, when: 'now' | 'soon') => void
   /** Calls the function when its turn comes. */
   readonly turn: TakeTurn
-  readonly onTry: (outcome: TryOutcome['kind']) => void
+  /** `waitedMs`: from the commit of an event until it was posted for the first time. */
+  readonly onTry: (outcome: TryOutcome['kind'], waitedMs: number | undefined) => void
 }
 
 type Make = (event: ViewEvent) => Promise<Message | undefined>
@@ -218,7 +219,7 @@ export class EndpointSender {
     }
   }
 
-  async #try(plan: EndpointPlan, event: ViewEvent, make: Make): Promise<void> {
+  async #try(plan: EndpointPlan, event: DueEvent, make: Make): Promise<void> {
     const made = await this.#fromStore(async () => ({ message: await make(event) }))
     if (made === undefined || !(await this.#mayPost())) return
     const nowMs = () => this.#parts.clock()
@@ -240,7 +241,7 @@ export class EndpointSender {
   }
 
   /** What ends after the lease is no longer this node's is refused by the store. */
-  async #post(message: Message, event: ViewEvent): Promise<void> {
+  async #post(message: Message, event: DueEvent): Promise<void> {
     const { outcome, delivery } = await this.#tried(message, event)
     this.#plan.end(event, outcome, this.#parts.clock())
     if (outcome.kind === 'acknowledged') this.#gathered.acknowledge(event, this.#parts.clock())
@@ -249,9 +250,10 @@ export class EndpointSender {
     this.#gathered.log(isGivenUp ? { ...delivery, outcome: 'givenUp' } : delivery)
   }
 
-  async #tried(message: Message, event: ViewEvent | undefined): ReturnType<typeof tryOnce> {
+  async #tried(message: Message, event: DueEvent | undefined): ReturnType<typeof tryOnce> {
     const tried = await tryOnce(this.#parts, message, event)
-    this.#parts.onTry(tried.outcome.kind)
+    const isTimed = event?.isFirst === true && message.committedMs !== undefined
+    this.#parts.onTry(tried.outcome.kind, isTimed ? tried.delivery.atMs - message.committedMs : undefined)
     if (tried.delivery.status === goneStatus) this.#gathered.disable('gone')
     return tried
   }

@@ -10,6 +10,7 @@ import { parseEventJson } from '../events/event-json.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import { success } from '../http/problem/problem.ts'
 import type { KeyReading } from '../keys/key.ts'
+import { committedMs } from '../live/shared-run.ts'
 import type { LiveTail } from '../live/tail.ts'
 import { disclosedEvents } from '../privacy/disclosure/disclosure.ts'
 import type { DisclosureLog } from '../privacy/disclosure/disclosure-log.ts'
@@ -70,10 +71,9 @@ export function feedSource(
       const { events: found, through } = await follower.read(view, after, bytesAtOnce)
       const taken = found.slice(0, limit)
       kept.put(taken, revision)
-      const last = taken.at(-1)?.sequenceNumber ?? after
       return {
         events: taken.map((event) => ({ ...event, subjectId: subjectOf(key.feed, event) })),
-        through: taken.length < found.length ? last : through,
+        through: taken.length < found.length ? (taken.at(-1)?.sequenceNumber ?? after) : through,
       }
     },
     async find(subjectId, after, through) {
@@ -94,7 +94,8 @@ export function feedSource(
       const changes = await changesSince(since)
       noteSent(parts, endpoint, key, event)
       const one = { feed: key.feed, epoch, sequenceNumber, subjectId, json: shown(event) }
-      return eventMessage(one, { payload, format: settings.format, changesSince: changes }, atMs)
+      const wanted = { payload, format: settings.format, changesSince: changes }
+      return { ...eventMessage(one, wanted, atMs), committedMs: committedMs([event]) }
     },
     onChange: (listener) => follower.onChange(listener),
     forget: () => kept.clear(),

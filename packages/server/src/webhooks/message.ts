@@ -26,6 +26,8 @@ export interface Message {
   readonly id: string
   readonly contentType: string
   readonly body: Uint8Array
+  /** Of an event: when it was committed, in milliseconds since 1970. */
+  readonly committedMs?: number | undefined
 }
 
 /** The same whenever the event is sent, also after a crash and by another node. */

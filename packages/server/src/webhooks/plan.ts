@@ -49,8 +49,13 @@ export interface ProgressChange {
   readonly settledTries: number
 }
 
+export interface DueEvent extends ViewEvent {
+  /** It was not sent before, as far as this plan knows. */
+  readonly isFirst: boolean
+}
+
 export type PlanStep =
-  | { readonly kind: 'send'; readonly event: ViewEvent }
+  | { readonly kind: 'send'; readonly event: DueEvent }
   /** Find the property's next event after a number, up to `through`, and call `found`. */
   | { readonly kind: 'find'; readonly subjectId: string; readonly after: number; readonly through: number }
   /** Nothing is due before this moment, or before something else happens. */
@@ -59,6 +64,7 @@ export type PlanStep =
 interface OpenEvent extends ViewEvent {
   state: 'queued' | 'sending' | 'done'
   isBegun: boolean
+  isTried: boolean
 }
 
 /** The progress of one endpoint, from what is stored of it. Its user reads the feed into it, sends what it says, and stores what changes. */
@@ -189,7 +195,7 @@ export class EndpointPlan {
   #addOne({ sequenceNumber, subjectId }: ViewEvent): void {
     const row = this.#rows.get(subjectId)
     const state = row === undefined ? 'queued' : 'done'
-    const event: OpenEvent = { sequenceNumber, subjectId, state, isBegun: false }
+    const event: OpenEvent = { sequenceNumber, subjectId, state, isBegun: false, isTried: false }
     this.#open.set(sequenceNumber, event)
     if (row === undefined) return this.#supersedeBefore(event)
     this.#rows.standBehind(row, sequenceNumber)
@@ -219,7 +225,9 @@ export class EndpointPlan {
     this.#sending.add(chosen.subjectId)
     this.#begin(chosen)
     const { subjectId, sequenceNumber } = chosen
-    return { kind: 'send', event: { subjectId, sequenceNumber } }
+    const isFirst = chosen === event && !event.isTried
+    if (isFirst) event.isTried = true
+    return { kind: 'send', event: { subjectId, sequenceNumber, isFirst } }
   }
 
   /** Counts what a crash would repeat. The event of a row that was stored may be open. */

@@ -35,6 +35,28 @@ onEngines('a webhook', toThisMachine, (service) => {
   const endpoint = async (id: string, key: string): Promise<Endpoint> =>
     JSON.parse((await ask(service(), key, 'GET', `/${id}`)).text)
 
+  it('tells how long an event waited for its first post, and counts no further try (aim of 0.5 s)', async () => {
+    const waited = async (le: string): Promise<number> => {
+      const text = await (await fetch(service().service.metricsUrl ?? '')).text()
+      const name = `property_events_webhook_first_try_seconds_bucket{le="${le}"}`
+      const line = text.split('\n').find((one) => one.startsWith(name))
+      return Number(line?.split(' ')[1] ?? assert.fail(`no ${name}`))
+    }
+    let isBroken = true
+    await using receiver = await startReceiver(() => (isBroken ? broken : ok))
+    const key = await webhookKey(service())
+    const { id } = await makeWebhook(service(), key, { url: receiver.url })
+    assert.equal(await waited('+Inf'), 0)
+    await publish(service(), { payload: property() })
+    await until(() => receiver.received.length === 1)
+    isBroken = false
+    await until(() => receiver.received.length === 2, { what: 'the second try' })
+    await until(async () => (await endpoint(id, key)).waiting === 0, { what: 'its end' })
+    assert.equal(await waited('+Inf'), 1)
+    assert.ok((await waited('0.5')) <= 1)
+    await ask(service(), key, 'DELETE', `/${id}`)
+  })
+
   it('is posted within half a second, signed, byte for byte as the feed has it (W1, PROTOCOL §16.2)', async () => {
     await using receiver = await startReceiver(() => ok)
     const key = await webhookKey(service())
