@@ -16,6 +16,8 @@ import { sharedDatabases } from '../postgres/test-databases.ts'
 import { call } from '../support/http-client.ts'
 import { committedDocument, operationsOf } from '../support/openapi-document.ts'
 import { property } from '../support/property.ts'
+import { recordQueries, recordStatements, withoutValues } from '../support/recorded-statements.ts'
+import type { RecordedQuery } from '../support/recorded-statements.ts'
 import { makeWebhook } from '../support/webhooks.ts'
 
 /** Read whole because they are short: deletions under way, nodes; and the values that a query is given. */
@@ -197,60 +199,3 @@ describe('the plans of lists', () => {
     assert.deepEqual([...new Set(faults)], [])
   })
 })
-
-/** Named and numbered values become NULL: the plan is made without looking at them. */
-function withoutValues(sql: string): string {
-  return sql.replaceAll(/@\w+|\$\d+|\?/g, 'NULL')
-}
-
-/** What this process reads from any SQLite file, statement by statement. */
-function recordStatements(db: Database.Database) {
-  const sources = new Set<string>()
-  const prototype = Object.getPrototypeOf(db.prepare('SELECT 1')) as Record<
-    string,
-    (...given: unknown[]) => unknown
-  >
-  const before = { all: prototype['all'], get: prototype['get'], iterate: prototype['iterate'] }
-  for (const name of ['all', 'get', 'iterate'] as const) {
-    const original = before[name]
-    assert(original !== undefined)
-    prototype[name] = function record(this: { readonly source: string; readonly reader: boolean }, ...given) {
-      if (this.reader && !this.source.startsWith('EXPLAIN') && !this.source.startsWith('PRAGMA'))
-        sources.add(this.source)
-      return Reflect.apply(original, this, given)
-    }
-  }
-  return {
-    sources: () => [...sources],
-    clear: () => sources.clear(),
-    stop() {
-      for (const [name, original] of Object.entries(before))
-        if (original !== undefined) prototype[name] = original
-    },
-  }
-}
-
-interface RecordedQuery {
-  readonly text: string
-  readonly values: readonly unknown[]
-}
-
-/** What this process asks of any PostgreSQL. */
-function recordQueries() {
-  const queries: RecordedQuery[] = []
-  const methods: { query: (...given: never[]) => unknown } = Client.prototype
-  const { query: original } = methods
-  methods.query = function record(...given) {
-    const [config]: readonly unknown[] = given
-    if (typeof config === 'object' && config !== null && 'text' in config) {
-      const values = 'values' in config && Array.isArray(config.values) ? config.values : []
-      queries.push({ text: String(config.text), values })
-    }
-    return Reflect.apply(original, this, given)
-  }
-  return {
-    queries: () => [...queries],
-    clear: () => void (queries.length = 0),
-    stop: () => void (methods.query = original),
-  }
-}

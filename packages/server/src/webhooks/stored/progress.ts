@@ -215,12 +215,12 @@ function deliveryRow(endpointNo: number, deliveryNo: number, delivery: Delivery)
 }
 
 const rowsAtOnce = 500
-/** Endpoints whose log begins with rows that are too old or too many. Its numbers ascend with time. */
+/** Endpoints whose log begins with rows that are too old or too many. Its numbers ascend with time. CROSS JOIN: SQLite reads the log last. */
 const due = statement<EndpointNumber & { readonly first: number; readonly last: number }>(
   'webhook-deliveries-due',
-  `SELECT endpoint_no, d.delivery_no AS first, w.logged - ${deliveriesKept} AS last
-    FROM webhook AS w JOIN webhook_delivery AS d USING (endpoint_no)
-    WHERE d.delivery_no = (SELECT min(x.delivery_no) FROM webhook_delivery AS x WHERE x.endpoint_no = w.endpoint_no)
+  `SELECT w.endpoint_no, d.delivery_no AS first, w.logged - ${deliveriesKept} AS last
+    FROM webhook AS w CROSS JOIN webhook_delivery AS d
+    WHERE d.endpoint_no = w.endpoint_no AND d.delivery_no = (SELECT min(x.delivery_no) FROM webhook_delivery AS x WHERE x.endpoint_no = w.endpoint_no)
       AND (d.at_ms < $1 OR d.delivery_no <= w.logged - ${deliveriesKept}) LIMIT ${rowsAtOnce}`,
 )
 const removeDue = statement<EndpointNumber>(
