@@ -27,6 +27,7 @@ import { benchReadingOnPostgres } from './jobs/reading-postgres.ts'
 import { soak } from './jobs/soak.ts'
 import { benchStartUp } from './jobs/start-up.ts'
 import { benchTenants } from './jobs/tenants.ts'
+import { benchTransports } from './jobs/transports.ts'
 import { createRecorder } from './support/recorder.ts'
 import { benchWebhooks } from './webhooks.ts'
 
@@ -47,6 +48,7 @@ const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> =
   fairness: benchFairness,
   idle: benchIdle,
   memory: benchMemory,
+  transports: benchTransports,
   // After the others, because it empties the page cache.
   'start-up': benchStartUp,
   tenants: benchTenants,

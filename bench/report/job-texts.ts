@@ -115,6 +115,12 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
       'Resident memory of the service with its default settings, which keep up to 64 MiB of pages: after the start with ' +
       '10,000 events and with all, and the largest under load.',
   },
+  transports: {
+    title: 'The two transports',
+    text:
+      'The same reads by connections on the bare socket and by Node’s HTTP alone (`--plain-connections off`), and the memory ' +
+      'that waiting and resting connections add ([0011](decisions/0011-plain-connections-on-the-bare-socket.md)).',
+  },
   soak: {
     title: 'Memory over time',
     text:
