@@ -62,8 +62,8 @@ async function fill(folder: string, events: number, subjects: number): Promise<v
   database.exec(`BEGIN;
     CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${events}) SELECT i FROM n;
     CREATE TEMP TABLE f AS SELECT feed_no FROM feed WHERE feed = 'property';
-    INSERT INTO event (place, feed_no, created, sequence, id, subject, category, ordinal, branch, code, state, checksum, json) SELECT (feed_no << 40) | i, feed_no, (1700000000 + i) * 10000000, i,
-      unhex('30000000000040008000' || printf('%012x', i)), ${subject}, 'sales', i, NULL, 'PropertyUpdated', 'full', 0,
+    INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, checksum, json) SELECT (feed_no << 40) | i, feed_no, (1700000000 + i) * 10000000, i,
+      unhex('30000000000040008000' || printf('%012x', i)), ${subject}, 'sales', NULL, 'PropertyUpdated', 'full', 0,
       CAST('{"tenantId":"${tenantId}","sequenceNumber":' || i || ',"eventType":0,"eventTypeShortCode":"PropertyUpdated","payload":"'
         || ${payload} || '","transactionId":"' || ${ref} || '","id":"' || printf('30000000-0000-4000-8000-%012x', i)
         || '","createdDate":"' || ${created} || '"}' AS BLOB) FROM n, f;

@@ -39,15 +39,15 @@ if (feed === undefined) throw new Error('the store has no feed')
 const feedNo = feed.feed_no
 const ordinals = new Map(
   database
-    .prepare<[number], { category: string; ordinal: number }>(
-      'SELECT category, max(ordinal) AS ordinal FROM event WHERE feed_no = ? GROUP BY category',
+    .prepare<[number], { view: string; last_ordinal: number }>(
+      'SELECT view, last_ordinal FROM view WHERE feed_no = ?',
     )
     .all(feedNo)
-    .map(({ category, ordinal }) => [category, ordinal]),
+    .map(({ view, last_ordinal }) => [view, last_ordinal]),
 )
 const insertEvent = database.prepare(
-  `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, ordinal, branch, code, state, json, checksum)
-    VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'full', ?, ?)`,
+  `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
+    VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, 'full', ?, ?)`,
 )
 const insertId = database.prepare(
   'INSERT INTO event_id (feed_no, id, position, content_hash) VALUES (?, ?, ?, ?)',
@@ -58,6 +58,8 @@ const putSubject = database.prepare(
     published = excluded.published, category = excluded.category, branch = excluded.branch, code = excluded.code,
     payload_hash = excluded.payload_hash, spelling = excluded.spelling, update_date_hash = excluded.update_date_hash`,
 )
+const insertEntry = database.prepare('INSERT INTO view_entry VALUES (?, ?, ?, ?, ?)')
+const setOrdinal = database.prepare('UPDATE view SET last_ordinal = ? WHERE feed_no = ? AND view = ?')
 const advance = database.prepare('UPDATE feed SET last_position = ?, last_created = ? WHERE feed_no = ?')
 
 let position = feed.last_position
@@ -72,13 +74,16 @@ const commit = database.transaction(() => {
     randomFillSync(id)
     const checksum = crc32(json, position)
     const places = [feedNo, position, feedNo, position, position] as const
-    const ordinal = (ordinals.get(category ?? '') ?? 0) + 1
-    ordinals.set(category ?? '', ordinal)
-    insertEvent.run(...places, id, subjectId, category, ordinal, branch, code, json, checksum)
+    insertEvent.run(...places, id, subjectId, category, branch, code, json, checksum)
     insertId.run(feedNo, id, position, contentHash)
     const published = state.published ? 1 : 0
     const hashes = [state.payloadHash, state.updateDateHash]
     putSubject.run(feedNo, subjectId, position, published, category, branch, code, ...hashes)
+    const view = category ?? ''
+    const ordinal = (ordinals.get(view) ?? 0) + 1
+    ordinals.set(view, ordinal)
+    insertEntry.run(feedNo, view, ordinal, position, position)
+    setOrdinal.run(ordinal, feedNo, view)
   }
   advance.run(position, position, feedNo)
 })

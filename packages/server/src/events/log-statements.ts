@@ -22,23 +22,33 @@ const insertFeeds = statement('feeds-insert', (dialect) =>
           ), tenant, iif(feed = 1, 'property', 'contact'), epoch,
           (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'first_offset'), 0, 0
         FROM ${feedRows(dialect)}`
-    : `WITH made AS (
-          INSERT INTO feed (tenant, feed, epoch, number_offset, revision, last_position)
-          SELECT rows_given.tenant, rows_given.feed, rows_given.epoch, greatest(store.first_offset,
-            (SELECT l.number FROM lost_number l WHERE l.tenant = rows_given.tenant AND l.feed = rows_given.feed)), 0, 0
-          FROM store, ${feedRows(dialect)} FOR SHARE OF store
-          RETURNING tenant, feed)
-        INSERT INTO view (tenant, feed, view, filter, last_ordinal)
-        SELECT tenant, feed, category, format('category = %L', category), 0
-        FROM made, unnest(ARRAY['${viewsOf('property').join("', '")}']) AS category WHERE feed = ${feedNumbers.property}`,
+    : `INSERT INTO feed (tenant, feed, epoch, number_offset, revision, last_position)
+        SELECT rows_given.tenant, rows_given.feed, rows_given.epoch, greatest(store.first_offset,
+          (SELECT l.number FROM lost_number l WHERE l.tenant = rows_given.tenant AND l.feed = rows_given.feed)), 0, 0
+        FROM store, ${feedRows(dialect)} FOR SHARE OF store`,
+)
+const viewRows = rowsFrom('$1', { tenant: 'uuid', feed: 'integer', view: 'text' })
+/** SQLite names a feed in the tables of the log by one number. */
+const insertViews = statement('views-insert', (dialect) =>
+  dialect === 'sqlite'
+    ? `INSERT INTO view (feed_no, view, filter, last_ordinal)
+        SELECT feed_no, view, 'category = ''' || view || '''', 0 FROM ${viewRows(dialect)} JOIN feed_key USING (tenant, feed)`
+    : `INSERT INTO view (tenant, feed, view, filter, last_ordinal)
+        SELECT tenant, feed, view, format('category = %L', view), 0 FROM ${viewRows(dialect)}`,
 )
 
-/** The empty feeds of new tenants; on PostgreSQL with the counters of their views. */
+/** The empty feeds of new tenants, with their views. */
 export async function insertNewFeeds(tx: Transaction, tenantIds: readonly string[]): Promise<void> {
   const feeds = tenantIds.flatMap((tenant) =>
-    feedNames.map((name) => ({ tenant, feed: feedNumbers[name], epoch: newEpochId() })),
+    feedNames.map((name) => ({ name, tenant, feed: feedNumbers[name] })),
   )
-  await tx.rows(insertFeeds(JSON.stringify(feeds)))
+  await tx.rows(
+    insertFeeds(JSON.stringify(feeds.map(({ tenant, feed }) => ({ tenant, feed, epoch: newEpochId() })))),
+  )
+  const views = feeds.flatMap(({ name, tenant, feed }) =>
+    viewsOf(name).map((view) => ({ tenant, feed, view })),
+  )
+  await tx.rows(insertViews(JSON.stringify(views)))
 }
 
 interface RestrictedRow {

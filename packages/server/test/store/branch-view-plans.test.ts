@@ -39,7 +39,6 @@ describe('views of branches on SQLite', () => {
       return steps.map(({ detail }) => detail).join('; ')
     }
     for (const sql of [
-      readAfterStatements.category,
       readAfterStatements.view,
       readAfterStatements.branchLatest,
       latestPositionStatements.branchLatest,

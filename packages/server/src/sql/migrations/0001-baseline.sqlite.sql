@@ -120,7 +120,6 @@ CREATE TABLE event (
   subject BLOB NOT NULL,         -- agent_ref or contact_ref, 16 bytes
   category TEXT,                 -- 'sales', 'lettings'; NULL for contacts
   branch TEXT,
-  ordinal INTEGER,               -- which of its category's events it is: 1, 2, 3 …; NULL for contacts
   code TEXT NOT NULL,            -- eventTypeShortCode
   state TEXT NOT NULL,           -- 'full'; 'thinned', 'erased' or 'restricted' once the payload is reduced
   checksum INTEGER NOT NULL,     -- CRC-32 of json, begun from the position (event-checksum.ts)
@@ -128,12 +127,9 @@ CREATE TABLE event (
 ) STRICT;
 
 -- From a time to a position. Measured against a binary search over the dense positions, which needs no index: a bound
--- costs 7 us instead of 124 us and 25 kB of cold reads instead of 181 kB in a feed of a million; in return 4 kB more
--- WAL per single-event commit and 21 bytes per event; 10 more with what a bound in a category needs, so that no event is read for it.
-CREATE INDEX event_created ON event (feed_no, created, category, ordinal);
--- The view of a category: a page is one run through this index. There are two categories, so `position - ordinal` is how many events of
--- the other one came before: an ordinal is known from any position, and no view has a counter or an index by time of its own.
-CREATE UNIQUE INDEX event_category ON event (feed_no, category, ordinal) WHERE category IS NOT NULL;
+-- costs 7 us instead of 124 us and 25 kB of cold reads instead of 181 kB in a feed of a million; in return 18 kB more
+-- WAL per single-event commit (both time indexes; 62 kB without) and 21 bytes per event.
+CREATE UNIQUE INDEX event_created ON event (feed_no, created);
 -- From a subject to its events: for its history, and for everything that must reach all events of one subject.
 -- The place stands at the end of every entry by itself, so a history is one run through this index.
 CREATE INDEX event_subject ON event (feed_no, subject);
@@ -186,9 +182,8 @@ CREATE TRIGGER subject_gone AFTER DELETE ON subject WHEN old.published = 1 BEGIN
   UPDATE feed SET live_count = live_count - 1 WHERE feed_no = old.feed_no;
 END;
 
--- Views of sets of branches (D11, docs/decisions/0042). The whole feed and its categories need none: `event` has their ordinals.
 CREATE TABLE view (
-  -- A part of a feed with dense ordinals of its own.
+  -- A part of a feed with dense ordinals of its own. The whole feed needs none: its ordinal is the position.
   feed_no INTEGER NOT NULL,
   view TEXT NOT NULL,
   filter TEXT NOT NULL,          -- what an event must be to stand in it
@@ -206,6 +201,7 @@ CREATE TABLE view_entry (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX view_entry_created ON view_entry (feed_no, view, created);
 
+-- Views of sets of branches (D11, docs/decisions/0042).
 CREATE TABLE branch_set (
   -- A set of branches that a grant names. Its views are 'branches.SET.all', '.sales' and '.lettings', rows of `view` as others are.
   feed_no INTEGER NOT NULL,

@@ -30,11 +30,14 @@ export async function storeOfManyEvents(folder: string, count: number): Promise<
     db.exec(`BEGIN;
       CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
         SELECT i, ${firstCreated} + (i - 1) * ${createdStep} AS created FROM n;
-      INSERT INTO event (place, feed_no, created, sequence, id, subject, category, ordinal, branch, code, state, checksum, json)
+      INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, checksum, json)
         SELECT (${feedNo} << 40) | i, ${feedNo}, created, i, zeroblob(16), zeroblob(16),
-        iif(i % 2, 'sales', 'lettings'), (i + 1) / 2, NULL, 'PropertyUpdated', 'full', 0,
+        iif(i % 2, 'sales', 'lettings'), NULL, 'PropertyUpdated', 'full', 0,
         CAST('{"sequenceNumber":' || i || ',"payload":"${'x'.repeat(200)}"}' AS BLOB) FROM n;
       UPDATE event SET checksum = checksum_of(place & 0xffffffffff, json);
+      INSERT INTO view_entry SELECT ${feedNo}, iif(i % 2, 'sales', 'lettings'), (i + 1) / 2, i, created
+        FROM n ORDER BY i % 2, i;
+      UPDATE view SET last_ordinal = ${count / 2} WHERE feed_no = ${feedNo};
       UPDATE feed SET last_position = ${count}, last_created = (SELECT max(created) FROM n) WHERE feed_no = ${feedNo};
       COMMIT`)
     db.pragma('wal_checkpoint(TRUNCATE)')

@@ -1,5 +1,5 @@
 /** Appends in one immediate transaction, of which there is one at a time: look-ups see everything committed before. */
-import type { EventTypeCatalogue, Ticks } from '@property-events/protocol'
+import type { Category, EventTypeCatalogue, Ticks } from '@property-events/protocol'
 import { refusalOf } from '../../feed.ts'
 import { readClock } from '../../../runtime/clock.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
@@ -144,19 +144,24 @@ interface InsertEvents {
     reserved: readonly ReservedId[],
     now: Ticks,
   ): void
-  /** The counter of a feed, and the entries of its views of branches, for all rows that the commit has added to the feed. */
+  /** The counters of a feed and its views, and the entries of the views, for all rows that the commit has added to the feed. */
   counts(feed: Pick<FeedRow, 'feedNo' | 'hasBranchViews'>, rows: readonly EventRow[]): void
 }
 
 function insertStatements(db: Connection): InsertEvents {
+  const insertEvent = db.prepare(
+    `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
+      VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
   const insertId = db.prepare(
     'INSERT INTO event_id (feed_no, id, position, content_hash, skipped) VALUES (?, ?, ?, ?, ?)',
   )
-  const { insertEvent, ordinalsAfter, putSubject, advance } = eventStatements(db)
+  const { putSubject, advance } = eventStatements(db)
+  const insertEntries = entryInserter(db)
   const { keep } = keptEvents(db)
   const enterBranchViews = branchViewEnterer(db)
 
-  const insertRow = (feedNo: number, row: EventRow, ordinal: number | null, json: Uint8Array): void => {
+  const insertRow = (feedNo: number, row: EventRow, json: Uint8Array): void => {
     const { position, sequenceNumber, created, event } = row
     const { code, category, branch } = event.state
     const id = boundUuid(event.id)
@@ -170,7 +175,6 @@ function insertStatements(db: Connection): InsertEvents {
       id,
       subject,
       category,
-      ordinal,
       branch,
       code,
       event.payloadState,
@@ -183,12 +187,9 @@ function insertStatements(db: Connection): InsertEvents {
 
   return {
     events(key, feedNo, rows, reserved, now) {
-      const [first] = rows
-      const nextOrdinal = first && ordinalsAfter(feedNo, first.position - 1)
       for (const row of rows) {
         const { event, position, sequenceNumber, createdDate } = row
-        const ordinal = nextOrdinal?.(event.state.category) ?? null
-        insertRow(feedNo, row, ordinal, utf8(eventJson(key, event, sequenceNumber, createdDate)))
+        insertRow(feedNo, row, utf8(eventJson(key, event, sequenceNumber, createdDate)))
         if (event.kept === undefined) continue
         const whole = eventJson(key, { ...event, payload: event.kept }, sequenceNumber, createdDate)
         const subject = boundUuid(event.subjectId)
@@ -200,6 +201,7 @@ function insertStatements(db: Connection): InsertEvents {
     },
     // Once for all batches of a feed: each UPDATE costs as much as inserting an event's id.
     counts({ feedNo, hasBranchViews }, rows) {
+      insertEntries(feedNo, rows)
       const [first, last] = [rows[0], rows.at(-1)]
       if (first === undefined || last === undefined) return
       if (hasBranchViews) enterBranchViews(feedNo, first.position - 1, last.position)
@@ -214,4 +216,26 @@ const room = Buffer.allocUnsafeSlow(64 * 1_024)
 function utf8(text: string): Uint8Array {
   // A UTF-16 unit takes at most three bytes.
   return text.length * 3 > room.length ? Buffer.from(text) : room.subarray(0, room.write(text))
+}
+
+/** Counted first and taken at once: an UPDATE for every row would cost as much as inserting its entry. */
+function entryInserter(db: Connection): (feedNo: number, rows: readonly EventRow[]) => void {
+  const { takeOrdinals, insertEntry } = eventStatements(db)
+  return (feedNo, rows) => {
+    const counts = new Map<Category, number>()
+    for (const { event } of rows) {
+      const { category } = event.state
+      if (category !== null) counts.set(category, (counts.get(category) ?? 0) + 1)
+    }
+    for (const [category, count] of counts) {
+      const last = takeOrdinals.get(count, feedNo, category)
+      if (last === undefined) continue
+      let ordinal = last - count
+      for (const { position, created, event } of rows) {
+        if (event.state.category !== category) continue
+        ordinal += 1
+        insertEntry.run(feedNo, category, ordinal, position, created)
+      }
+    }
+  }
 }

@@ -39,15 +39,7 @@ export function branchViewEnterer(db: Connection): EnterBranchViews {
     )
     .safeIntegers()
   const setsOf = setReader(db)
-  /** Takes this many ordinals of a view and returns the last of them. */
-  const takeOrdinals = db
-    .prepare<[number, number, string], number>(
-      'UPDATE view SET last_ordinal = last_ordinal + ? WHERE feed_no = ? AND view = ? RETURNING last_ordinal',
-    )
-    .pluck()
-  const insertEntry = db.prepare(
-    'INSERT INTO view_entry (feed_no, view, ordinal, position, created) VALUES (?, ?, ?, ?, ?)',
-  )
+  const { takeOrdinals, insertEntry } = eventStatements(db)
   const noteLatest = latestNoter(db)
 
   return (feedNo, after, through, onlySet) => {
@@ -135,11 +127,6 @@ function latestNoter(
 /** The statements that every new event needs, whether it is published here or taken over from another store. */
 export function eventStatements(db: Connection) {
   return {
-    insertEvent: db.prepare(
-      `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, ordinal, branch, code, state, json, checksum)
-        VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    ordinalsAfter: ordinalReader(db),
     putSubject: db.prepare(
       `INSERT INTO subject (feed_no, subject, position, published, category, branch, code, payload_hash, spelling,
           update_date_hash, kept_code)
@@ -149,26 +136,16 @@ export function eventStatements(db: Connection) {
           payload_hash = excluded.payload_hash, spelling = excluded.spelling,
           update_date_hash = excluded.update_date_hash, kept_code = excluded.kept_code`,
     ),
+    /** Takes this many ordinals of a view and returns the last of them; nothing if the feed has no such view. */
+    takeOrdinals: db
+      .prepare<[number, number, string], number>(
+        'UPDATE view SET last_ordinal = last_ordinal + ? WHERE feed_no = ? AND view = ? RETURNING last_ordinal',
+      )
+      .pluck(),
+    insertEntry: db.prepare(
+      'INSERT INTO view_entry (feed_no, view, ordinal, position, created) VALUES (?, ?, ?, ?, ?)',
+    ),
     /** Advances the feed's counter. */
     advance: db.prepare('UPDATE feed SET last_position = ?, last_created = ? WHERE feed_no = ?'),
-  }
-}
-
-/** Gives the events that follow a position their ordinals, in their order (`event.ordinal`). */
-type NextOrdinal = (category: Category | null) => number | null
-
-function ordinalReader(db: Connection): (feedNo: number, position: number) => NextOrdinal {
-  const select = db.prepare<[number, number], { category: Category | null; ordinal: number | null }>(
-    'SELECT category, ordinal FROM event WHERE place = (? << 40) | ?',
-  )
-  return (feedNo, position) => {
-    const { category: own = null, ordinal } = select.get(feedNo, position) ?? {}
-    const others = position - (ordinal ?? 0)
-    const counts = { sales: others, lettings: others, ...(own && { [own]: ordinal ?? 0 }) }
-    return (category) => {
-      if (category === null) return null
-      counts[category] += 1
-      return counts[category]
-    }
   }
 }

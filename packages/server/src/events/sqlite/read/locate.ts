@@ -3,7 +3,6 @@ import { isOpenWindow, timeReservation } from '../../time-reservation.ts'
 import type { Reserved } from '../../time-reservation.ts'
 import { answersOpenWindows } from '../../feed.ts'
 import { StorageFailure } from '../../../sql/storage-errors.ts'
-import { partsOfView } from '../../branches/branch-view.ts'
 import type { FeedView } from '../../branches/branch-view.ts'
 import type { Located, LocateQuery } from '../../event-log.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
@@ -16,21 +15,12 @@ import type { SharedClock } from '../../../runtime/clock.ts'
 import type { CommitLine } from '../commit-line.ts'
 import type { OnWriter } from '../../../sql/sqlite.ts'
 
-/** How many events of a category there are up to an event: the others before it are of the other one. */
-export const ordinalUpTo = (category: string): string =>
-  `iif(category = ${category}, ordinal, (place & 0xffffffffff) - ordinal)`
-
-/** Every statement is one probe of a tree, or one and a look at its event (P5). */
+/** Every statement is one probe of a tree (P5). */
 const locateStatements = {
   lastOrdinal: 'SELECT last_ordinal FROM view WHERE feed_no = CAST(? AS INTEGER) AND view = CAST(? AS TEXT)',
   positionFrom: `SELECT place & 0xffffffffff FROM event INDEXED BY event_created
     WHERE feed_no = CAST(? AS INTEGER) AND created >= CAST(? AS INTEGER) ORDER BY created LIMIT 1`,
-  ordinalAt: `SELECT ${ordinalUpTo('CAST(? AS TEXT)')} FROM event WHERE place = (? << 40) | ?`,
-  /** Of the event there, or of the next one of the category. */
-  ordinalFrom: `SELECT ${ordinalUpTo('CAST(@category AS TEXT)')} + (category <> CAST(@category AS TEXT))
-    FROM event INDEXED BY event_created
-    WHERE feed_no = CAST(@feed AS INTEGER) AND created >= CAST(@created AS INTEGER) ORDER BY created LIMIT 1`,
-  ofSetFrom: `SELECT ordinal FROM view_entry INDEXED BY view_entry_created
+  ordinalFrom: `SELECT ordinal FROM view_entry INDEXED BY view_entry_created
     WHERE feed_no = CAST(? AS INTEGER) AND view = CAST(? AS TEXT) AND created >= CAST(? AS INTEGER)
     ORDER BY created LIMIT 1`,
 } as const
@@ -45,27 +35,12 @@ interface TimeProbes {
 export function timeProbes(db: Connection): TimeProbes {
   const lastOrdinal = db.prepare<[number, string], number>(locateStatements.lastOrdinal).pluck()
   const positionFrom = db.prepare<[number, Ticks], number>(locateStatements.positionFrom).pluck()
-  const ordinalAt = db.prepare<[string, number, number], number>(locateStatements.ordinalAt).pluck()
-  const ordinalFrom = db
-    .prepare<{ feed: number; category: string; created: Ticks }, number>(locateStatements.ordinalFrom)
-    .pluck()
-  const ofSetFrom = db.prepare<[number, string, Ticks], number>(locateStatements.ofSetFrom).pluck()
+  const ordinalFrom = db.prepare<[number, string, Ticks], number>(locateStatements.ordinalFrom).pluck()
 
   return {
-    lastOf({ feedNo, lastPosition }, view) {
-      if (view === 'all') return lastPosition
-      const { set } = partsOfView(view)
-      return (
-        (set === undefined ? ordinalAt.get(view, feedNo, lastPosition) : lastOrdinal.get(feedNo, view)) ?? 0
-      )
-    },
-    firstFrom({ feedNo }, view, created) {
-      if (view === 'all') return positionFrom.get(feedNo, created)
-      const { set } = partsOfView(view)
-      return set === undefined
-        ? ordinalFrom.get({ feed: feedNo, category: view, created })
-        : ofSetFrom.get(feedNo, view, created)
-    },
+    lastOf: (feed, view) => (view === 'all' ? feed.lastPosition : (lastOrdinal.get(feed.feedNo, view) ?? 0)),
+    firstFrom: (feed, view, created) =>
+      view === 'all' ? positionFrom.get(feed.feedNo, created) : ordinalFrom.get(feed.feedNo, view, created),
   }
 }
 

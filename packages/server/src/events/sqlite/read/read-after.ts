@@ -8,7 +8,6 @@ import { eventColumns, storedEventOf } from '../event-checksum.ts'
 import type { EventRow } from '../event-checksum.ts'
 import { feedReader, sequenceReader } from '../feed-row.ts'
 import type { FeedRow } from '../feed-row.ts'
-import { ordinalUpTo } from './locate.ts'
 
 interface After {
   readonly feed: number
@@ -20,11 +19,7 @@ interface After {
 export const readAfterStatements = {
   all: `SELECT ${eventColumns} FROM event
     WHERE place > (@feed << 40) | @position AND place < (@feed + 1) << 40 ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
-  category: `SELECT ${eventColumns} FROM event INDEXED BY event_category
-    WHERE feed_no = CAST(@feed AS INTEGER) AND category = CAST(@view AS TEXT)
-      AND ordinal > coalesce((SELECT ${ordinalUpTo('@view')} FROM event WHERE place = (@feed << 40) | @position), 0)
-    ORDER BY ordinal LIMIT CAST(@limit AS INTEGER)`,
-  /** Time rises with position, so the time index of a set's view also finds the place of a position in it. */
+  /** Time rises with position, so a view's time index also finds the place of a position in it. */
   view: `SELECT ${eventColumns}
     FROM view_entry INDEXED BY view_entry_created
     CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
@@ -48,7 +43,6 @@ export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly
   const feedOf = feedReader(db)
   const positionOf = positionFinder(db)
   const readAll = db.prepare<After, EventRow>(readAfterStatements.all)
-  const readCategory = db.prepare<After & { view: string }, EventRow>(readAfterStatements.category)
   const readView = db.prepare<After & { view: string }, EventRow>(readAfterStatements.view)
   const latest = db.prepare<After & { category: string | null }, EventRow>(readAfterStatements.latest)
   const branchLatest = db.prepare<After & { category: string | null; set: string }, EventRow>(
@@ -73,7 +67,7 @@ export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly
           .slice(0, limit)
       : view === 'all'
         ? readAll.all(from)
-        : (partsOfView(view).set === undefined ? readCategory : readView).all({ ...from, view })
+        : readView.all({ ...from, view })
     return rows.map(storedEventOf)
   })
 }

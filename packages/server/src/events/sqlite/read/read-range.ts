@@ -1,4 +1,3 @@
-import { partsOfView } from '../../branches/branch-view.ts'
 import type { ViewRange } from '../../event-log.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { assertUndamaged } from '../event-checksum.ts'
@@ -17,15 +16,25 @@ const joined = `SELECT CAST(group_concat(CAST(json AS TEXT), ',') AS BLOB) AS js
 const columns =
   'event.place & 0xffffffffff AS position, event.json, length(event.json) AS bytes, event.checksum'
 
-/** Each piece is a run through one tree; entries of an index or a view lead into the event tree by its own key. */
-const sources = {
-  all: 'FROM event WHERE place BETWEEN (@feed << 40) | @first AND (@feed << 40) | @last ORDER BY place',
-  category: `FROM event INDEXED BY event_category
-    WHERE feed_no = CAST(@feed AS INTEGER) AND category = CAST(@view AS TEXT) AND ordinal BETWEEN @first AND @last ORDER BY ordinal`,
-  ofSet: `FROM view_entry CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
-    WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT)
-      AND view_entry.ordinal BETWEEN @first AND @last ORDER BY view_entry.ordinal`,
-  positions: `FROM json_each(@positions) AS wanted CROSS JOIN event ON event.place = (@feed << 40) | wanted.value ORDER BY wanted.key`,
+/** Each piece is a run through one tree; a view's entries lead into the event tree by its own key. */
+const readRangeStatements = {
+  all: `${joined} FROM (
+    SELECT ${columns} FROM event WHERE place BETWEEN (@feed << 40) | @first AND (@feed << 40) | @last ORDER BY place)`,
+  view: `${joined} FROM (
+    SELECT ${columns} FROM view_entry CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
+    WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT) AND ordinal BETWEEN @first AND @last ORDER BY ordinal)`,
+  positions: `${joined} FROM (
+    SELECT ${columns} FROM json_each(@positions) AS wanted CROSS JOIN event ON event.place = (@feed << 40) | wanted.value ORDER BY wanted.key)`,
+} as const
+
+/** The length of a value is stored before it, so no event is read for it. */
+const measureStatements = {
+  all: `SELECT length(json) AS bytes FROM event WHERE place BETWEEN (@feed << 40) | @first AND (@feed << 40) | @last ORDER BY place`,
+  view: `SELECT length(event.json) AS bytes
+    FROM view_entry CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
+    WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT) AND ordinal BETWEEN @first AND @last ORDER BY ordinal`,
+  positions: `SELECT length(event.json) AS bytes
+    FROM json_each(@positions) AS wanted CROSS JOIN event ON event.place = (@feed << 40) | wanted.value ORDER BY wanted.key`,
 } as const
 
 interface JoinedRow {
@@ -35,19 +44,21 @@ interface JoinedRow {
   readonly checksums: string
 }
 
-/** Runs a statement made for each source, on the part of a range from its first ordinal to its last. */
-function onRange<Row>(
-  prepare: (source: string) => { all(values: object): readonly Row[] },
-): (feed: number, range: ViewRange, first: number, last: number) => readonly Row[] {
-  const [all, category, ofSet] = [prepare(sources.all), prepare(sources.category), prepare(sources.ofSet)]
-  const listed = prepare(sources.positions)
-  return (feed, { view, positions }, first, last) => {
-    if (positions !== undefined) {
-      return listed.all({ feed, positions: `[${positions.subarray(first - 1, last).join()}]` })
-    }
-    if (view === 'all') return all.all({ feed, first, last })
-    return (partsOfView(view).set === undefined ? category : ofSet).all({ feed, view, first, last })
-  }
+interface Piece {
+  readonly feed: number
+  readonly first: number
+  readonly last: number
+}
+
+/** Identifies events in a list of positions, by its ordinals. */
+interface ListedPiece {
+  readonly feed: number
+  /** A JSON array. */
+  readonly positions: string
+}
+
+function listedPiece(feed: number, positions: Float64Array, first: number, last: number): ListedPiece {
+  return { feed, positions: `[${positions.subarray(first - 1, last).join()}]` }
 }
 
 /** Shares its memory with other short bytes, so `freeBytes` leaves it alone. */
@@ -55,9 +66,13 @@ const comma = Buffer.from(',')
 
 export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint8Array[] {
   const feedNoOf = feedNumbers(db)
-  const read = onRange((source) =>
-    db.prepare<[object], JoinedRow>(`${joined} FROM (SELECT ${columns} ${source})`),
-  )
+  const readAll = db.prepare<Piece, JoinedRow>(readRangeStatements.all)
+  const readView = db.prepare<Piece & { view: string }, JoinedRow>(readRangeStatements.view)
+  const readPositions = db.prepare<ListedPiece, JoinedRow>(readRangeStatements.positions)
+  const read = (feed: number, { view, positions }: ViewRange, first: number, last: number) => {
+    if (positions !== undefined) return readPositions.get(listedPiece(feed, positions, first, last))
+    return view === 'all' ? readAll.get({ feed, first, last }) : readView.get({ feed, first, last, view })
+  }
 
   return (range) => {
     const feedNo = feedNoOf(range.key)
@@ -66,7 +81,7 @@ export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint
     const end = range.first + range.count
     for (let first = range.first; first < end; first += eventsPerPiece) {
       const last = Math.min(end, first + eventsPerPiece) - 1
-      const [row] = read(feedNo, range, first, last)
+      const row = read(feedNo, range, first, last)
       if (row === undefined || row.json === null) break
       assertJoinedUndamaged(row, row.json)
       if (pieces.length > 0) pieces.push(comma)
@@ -79,14 +94,17 @@ export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint
 /** The length of each event of a range. */
 export function rangeMeasurer(db: Connection): (range: ViewRange) => readonly number[] {
   const feedNoOf = feedNumbers(db)
-  // The length of a value is stored before it, so no event is read for it.
-  const measure = onRange((source) =>
-    db.prepare<[object], { bytes: number }>(`SELECT length(event.json) AS bytes ${source}`),
-  )
-  return (range) => {
-    const feed = feedNoOf(range.key)
+  const measureAll = db.prepare<Piece, number>(measureStatements.all).pluck()
+  const measureView = db.prepare<Piece & { view: string }, number>(measureStatements.view).pluck()
+  const measurePositions = db.prepare<ListedPiece, number>(measureStatements.positions).pluck()
+
+  return ({ key, view, first, count, positions }) => {
+    const feed = feedNoOf(key)
     if (feed === undefined) return []
-    return measure(feed, range, range.first, range.first + range.count - 1).map(({ bytes }) => bytes)
+    if (positions !== undefined)
+      return measurePositions.all(listedPiece(feed, positions, first, first + count - 1))
+    const bounds = { feed, first, last: first + count - 1 }
+    return view === 'all' ? measureAll.all(bounds) : measureView.all({ ...bounds, view })
   }
 }
 

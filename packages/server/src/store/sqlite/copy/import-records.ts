@@ -82,6 +82,10 @@ function importStatements(db: Connection) {
     noteThinned: db.prepare(
       'INSERT INTO thinned_event (feed_no, thinned, position) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     ),
+    insertEvent: db.prepare(
+      `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
+        VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
     putId: db.prepare(
       `INSERT INTO event_id (feed_no, id, position, content_hash, skipped) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT DO UPDATE SET position = excluded.position, content_hash = excluded.content_hash,
@@ -132,7 +136,7 @@ function putOfFeed(
 }
 
 function putEvent(
-  { insertEvent, ordinalsAfter, advance, enterBranchViews }: ImportStatements,
+  { insertEvent, takeOrdinals, insertEntry, advance, enterBranchViews }: ImportStatements,
   { feedNo, lastPosition, hasBranchViews }: FeedRow,
   record: EventRecord,
 ): void {
@@ -141,19 +145,12 @@ function putEvent(
   const [id, subject] = [bytesOfUuid(record.id), bytesOfUuid(record.subjectId)]
   const frame = [feedNo, position, feedNo, created, sequenceNumber, id, subject]
   const json = Buffer.from(record.json)
-  const ordinal = ordinalsAfter(feedNo, lastPosition)(category)
-  insertEvent.run(
-    ...frame,
-    category,
-    ordinal,
-    branch,
-    code,
-    payloadState,
-    json,
-    eventChecksum(position, json),
-  )
+  insertEvent.run(...frame, category, branch, code, payloadState, json, eventChecksum(position, json))
   advance.run(position, created, feedNo)
   if (hasBranchViews) enterBranchViews(feedNo, lastPosition, position)
+  if (category === null) return
+  const ordinal = takeOrdinals.get(1, feedNo, category)
+  if (ordinal !== undefined) insertEntry.run(feedNo, category, ordinal, position, created)
 }
 
 function putReduction(
