@@ -14,6 +14,12 @@ const hasPhp = spawnSync('php', ['--version']).status === 0
 export const withPhp = {
   skip: hasPhp ? false : 'php is not installed here (apt-get install php-cli): not tried',
 }
+const drivers = hasPhp ? spawnSync('php', ['-m'], { encoding: 'utf8' }).stdout.split('\n') : []
+/** Whether this PHP has the driver of a database, such as `pdo_sqlite`. */
+export const hasDriver = (name: string): boolean => drivers.includes(name)
+export const withPhpAndSqlite = {
+  skip: hasDriver('pdo_sqlite') ? false : 'not tried: apt-get install php-cli php-sqlite3',
+}
 const program = join(import.meta.dirname, 'php/copy-to-file.php')
 
 export interface Ended {

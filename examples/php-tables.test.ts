@@ -10,6 +10,7 @@ import { createClient } from '@property-events/client'
 import type { PropertyPayload, Publication } from '@property-events/client'
 import { pick, randomOf } from '../packages/client/test/support/random.ts'
 import type { Random } from '../packages/client/test/support/random.ts'
+import { hasDriver } from './php-runner.ts'
 import { startTestService } from '../packages/server/test/support/test-service.ts'
 import type { TestService } from '../packages/server/test/support/test-service.ts'
 import { until } from '../packages/server/test/support/until.ts'
@@ -31,9 +32,6 @@ interface Place {
   readonly target: string
   readonly environment: Readonly<Record<string, string>>
 }
-
-const hasDriver = (driver: string) =>
-  spawnSync('php', ['-r', `exit(extension_loaded('${driver}') ? 0 : 1);`]).status === 0
 
 function sqlite(): Place {
   const target = `sqlite:${join(folder, 'php.db')}`

@@ -11,7 +11,7 @@ import { createClient } from '@property-events/client'
 import { spawnProgram, startMarket } from '../packages/cli/test/support/program.ts'
 import { freePorts } from '../packages/server/test/support/free-ports.ts'
 import { until } from '../packages/server/test/support/until.ts'
-import { withPhp } from './php-runner.ts'
+import { withPhp, withPhpAndSqlite } from './php-runner.ts'
 
 const folder = join(import.meta.dirname, 'php')
 const secretOf = (fill: number, length = 32) => `whsec_${Buffer.alloc(length, fill).toString('base64')}`
@@ -105,7 +105,7 @@ describe('PropertyWebhook::verify', withPhp, () => {
   })
 })
 
-describe('receive-webhook.php', withPhp, () => {
+describe('receive-webhook.php', withPhpAndSqlite, () => {
   const place = mkdtempSync(join(tmpdir(), 'property-events-php-webhook-'))
   const ended: (() => void | Promise<void>)[] = [() => rmSync(place, { recursive: true })]
   after(async () => {

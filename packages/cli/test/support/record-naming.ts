@@ -47,6 +47,13 @@ watch(fs, 'openSync', ([path], number) => void opened.set(number, pathOf(path)))
 for (const flush of ['fsyncSync', 'fdatasyncSync']) {
   watch(fs, flush, ([number]) => record({ kind: 'flushed', path: opened.get(number) ?? '' }))
 }
+const { fsync } = fs
+fs.fsync = Object.assign((number: number, done: fs.NoParamCallback) => {
+  fsync(number, (error) => {
+    if (error === null) record({ kind: 'flushed', path: opened.get(number) ?? '' })
+    done(error)
+  })
+}, fsync)
 for (const [object, name] of [
   [fs.promises, 'rename'],
   [fs.promises, 'link'],
