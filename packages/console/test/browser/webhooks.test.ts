@@ -71,6 +71,7 @@ describe('webhooks in the console', withBrowser, () => {
       {
         endpointId: made.id,
         leaseNo: lease.leaseNo,
+        writes: lease.writes,
         epoch: made.cursor.epoch,
         change: {
           settled: 3,

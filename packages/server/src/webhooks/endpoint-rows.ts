@@ -73,6 +73,7 @@ export type EndpointRow = EndpointColumns &
   StoredState & {
     readonly endpoint_no: number
     readonly logged: number
+    readonly writes: number
     readonly lease_no: number
     readonly lease_node: string | null
     readonly waiting: number
@@ -100,8 +101,8 @@ const lockEndpoint = statement<EndpointNumber>(
 )
 const insert = statement<EndpointNumber>(
   'webhook-insert',
-  `INSERT INTO webhook (${columns.join(', ')}, logged, lease_no)
-    VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')}, 0, 0) RETURNING endpoint_no`,
+  `INSERT INTO webhook (${columns.join(', ')}, logged, writes, lease_no)
+    VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')}, 0, 0, 0) RETURNING endpoint_no`,
 )
 const update = statement(
   'webhook-update',

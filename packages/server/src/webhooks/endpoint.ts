@@ -186,6 +186,8 @@ export type ResendOutcome =
 /** A lease of one endpoint, with everything that sending needs. */
 export interface Lease {
   readonly leaseNo: number
+  /** How often progress of the endpoint has been written, by whomever. */
+  readonly writes: number
   readonly endpoint: EndpointRecord
   readonly waiting: readonly WaitingSubject[]
 }
@@ -199,10 +201,15 @@ export interface Renewal {
   readonly senders: number
 }
 
-/** Progress of one endpoint, written only while its lease has this number (W5). */
+/**
+ * Progress of one endpoint, written only while its lease has this number and everything that was written before is still there (W5): a
+ * database that crashes or is replaced by its standby may have lost some of it.
+ */
 export interface ProgressWrite {
   readonly endpointId: string
   readonly leaseNo: number
+  /** With how many writes before it. */
+  readonly writes: number
   readonly epoch: string
   readonly change: ProgressChange | undefined
   readonly acknowledged: { readonly sequenceNumber: number; readonly atMs: number } | undefined
@@ -277,7 +284,8 @@ export interface WebhookStore {
   release(nodeId: string, endpointIds?: readonly string[]): Promise<void>
   /**
    * One commit. An erasure takes the answers of its subject that are stored when it ends, so a node saves those that it keeps before it
-   * says that it has forgotten what it read (D17). Returns the endpoints whose lease is another's by now: nothing of them was written.
+   * says that it has forgotten what it read (D17). Returns the endpoints whose lease is another's by now, or of which a write is
+   * missing: nothing of them was written, and their senders begin anew with what is stored.
    */
   save(progress: readonly ProgressWrite[]): Promise<readonly string[]>
   /** Removes a few hundred log rows that are too old or too many, and old notices. Returns how many. */

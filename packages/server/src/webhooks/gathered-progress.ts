@@ -17,6 +17,7 @@ export class GatheredProgress {
   readonly #plan: EndpointPlan
   #deliveries: readonly Delivery[] = []
   #taken = 0
+  #writes: number
   #versions: readonly ViewEvent[] = []
   #acknowledged: ProgressWrite['acknowledged']
   #notices: readonly NoticeKind[] = []
@@ -25,6 +26,7 @@ export class GatheredProgress {
   constructor(lease: Lease, plan: EndpointPlan) {
     this.epoch = this.#writtenEpoch = lease.endpoint.progress.epoch
     this.#lease = lease
+    this.#writes = lease.writes
     this.#plan = plan
   }
 
@@ -81,7 +83,9 @@ export class GatheredProgress {
     this.#taken = deliveries.length
     const { leaseNo } = this.#lease
     const { endpointId } = this.#lease.endpoint
+    const writes = this.#writes
     const written = (): void => {
+      this.#writes = writes + 1
       if (change !== undefined) this.#plan.written(change)
       this.#deliveries = this.#deliveries.slice(deliveries.length)
       this.#taken = 0
@@ -92,7 +96,18 @@ export class GatheredProgress {
     }
     const disable = this.#disable
     return {
-      write: { endpointId, leaseNo, epoch, change, acknowledged, deliveries, versions, disable, notice },
+      write: {
+        endpointId,
+        leaseNo,
+        writes,
+        epoch,
+        change,
+        acknowledged,
+        deliveries,
+        versions,
+        disable,
+        notice,
+      },
       written,
     }
   }

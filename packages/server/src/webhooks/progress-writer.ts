@@ -12,22 +12,22 @@ export interface ProgressWriter {
   want(sender: EndpointSender, when: 'now' | 'soon'): void
   /** Resolves when everything that there is to write now is written. */
   settled(): Promise<void>
-  /** Resolves when everything that the sender has to write is written, or its lease is another's. Rejects as the store does. */
+  /** Resolves when everything that the sender has to write is written, or it has ended. Rejects as the store does. */
   flush(sender: EndpointSender): Promise<void>
   /** Writes only what is flushed from now on, so that a stop does not wait for a store that is away. */
   close(): void
 }
 
 interface WriterListeners {
-  /** The sender's lease is another's. */
-  readonly onLost: (sender: EndpointSender) => void
+  /** The sender's lease is another's, what it has written is lost, or it has disabled its endpoint. */
+  readonly onEnd: (sender: EndpointSender) => void
   /** Something was written of which endpoints for operations are told. */
   readonly onNotice: () => void
 }
 
 export function progressWriter(
   { save }: Pick<WebhookStore, 'save'>,
-  { onLost, onNotice }: WriterListeners,
+  { onEnd, onNotice }: WriterListeners,
   report: TaskReport,
 ): ProgressWriter {
   const wanting = new Set<EndpointSender>()
@@ -40,8 +40,8 @@ export function progressWriter(
     const parts = senders.flatMap(unwrittenOf)
     if (parts.length === 0) return
     const lost = new Set(await save(parts.map((part) => part.write)))
-    for (const { sender, written } of parts) {
-      if (lost.has(sender.endpointId)) onLost(sender)
+    for (const { sender, write, written } of parts) {
+      if (lost.has(sender.endpointId) || write.disable !== undefined) onEnd(sender)
       else written()
     }
     if (parts.some(({ write: { disable, notice } }) => disable !== undefined || notice !== undefined))

@@ -119,7 +119,7 @@ class LeasedEndpoints {
     this.#nudge = nudge
     const writer = progressWriter(
       storage.webhooks,
-      { onLost: (sender) => this.#drop(sender), onNotice: nudge },
+      { onEnd: (sender) => this.#end(sender), onNotice: nudge },
       report,
     )
     this.#writer = writer
@@ -212,6 +212,12 @@ class LeasedEndpoints {
     for (const { sender } of this.#sending.values()) sender.abandon()
     // Another node would wait for the leases to end otherwise.
     await this.#store.release(this.#parts.nodeId).catch(() => undefined)
+  }
+
+  /** Where only a write was lost, the next renewal gives back the lease, and takes it anew. */
+  #end(sender: EndpointSender): void {
+    this.#drop(sender)
+    this.#nudge()
   }
 
   #drop(sender: EndpointSender): void {

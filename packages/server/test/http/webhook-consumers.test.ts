@@ -34,6 +34,7 @@ onEngines('an endpoint among the consumers', {}, (service) => {
       {
         endpointId: made.id,
         leaseNo: lease.leaseNo,
+        writes: lease.writes,
         epoch: made.cursor.epoch,
         change: {
           settled: 3,

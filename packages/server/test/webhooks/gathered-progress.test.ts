@@ -17,7 +17,7 @@ it('an epoch that is announced while another is being written is written after i
   }
   const endpoint = { ...given, state: { kind: 'enabled' }, secrets: [], progress } as const
   const plan = new EndpointPlan({ settled: 0, waiting: [], failingSinceMs: undefined }, given.settings)
-  const gathered = new GatheredProgress({ leaseNo: 1, endpoint, waiting: [] }, plan)
+  const gathered = new GatheredProgress({ leaseNo: 1, writes: 0, endpoint, waiting: [] }, plan)
   gathered.epoch = 'second'
   const taken = gathered.take()
   gathered.epoch = 'third'

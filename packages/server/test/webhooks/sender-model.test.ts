@@ -119,7 +119,7 @@ class World {
     const settings = { ...endpoint.settings, mode: this.#mode }
     const waiting = [...this.#waiting.values()]
     const sender = new EndpointSender({
-      lease: { leaseNo: this.crashes, endpoint: { ...endpoint, progress, settings }, waiting },
+      lease: { leaseNo: this.crashes, writes: 0, endpoint: { ...endpoint, progress, settings }, waiting },
       source: this.#source(),
       receiver: {
         post: (request) => this.#post(request.headers['webhook-id'] ?? ''),

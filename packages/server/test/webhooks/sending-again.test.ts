@@ -42,6 +42,7 @@ async function write(
   const given = {
     endpointId,
     leaseNo: lease.leaseNo,
+    writes: lease.writes,
     epoch: lease.endpoint.progress.epoch,
     change: undefined,
     acknowledged: undefined,

@@ -663,6 +663,7 @@ CREATE TABLE webhook (
   acknowledged bigint,             -- the number that was acknowledged last
   acknowledged_ms bigint,
   logged bigint NOT NULL,          -- the last number in its log
+  writes bigint NOT NULL,          -- what senders have written so far; one that counts more has lost what it wrote
   lease_no bigint NOT NULL,        -- rises whenever another may send, or something else is to be sent
   lease_node text COLLATE "C"      -- the node that sends; NULL: none does
 ) WITH (fillfactor = 50);

@@ -694,6 +694,7 @@ CREATE TABLE webhook (
   acknowledged INTEGER,           -- the number that was acknowledged last
   acknowledged_ms INTEGER,
   logged INTEGER NOT NULL,        -- the last number in its log
+  writes INTEGER NOT NULL,        -- what senders have written so far; one that counts more has lost what it wrote
   lease_no INTEGER NOT NULL,      -- rises whenever another may send, or something else is to be sent
   lease_node TEXT                 -- the node that sends; NULL: none does
 ) STRICT;

@@ -94,9 +94,10 @@ const claim = defineWrite(
     await tx.rows(take(numbers, nodeId))
     const rows = await tx.rows(endpointsOf(numbers))
     const waiting = Map.groupBy(await tx.rows(waitingOfAll(numbers)), (row) => row.endpoint_no)
-    const leaseNos = new Map(rows.map((row) => [row.endpoint_no, row.lease_no]))
+    const leased = new Map(rows.map((row) => [row.endpoint_no, row]))
     return (await recordsOf(tx, rows)).map(({ endpointNo, record }) => ({
-      leaseNo: leaseNos.get(endpointNo) ?? 0,
+      leaseNo: leased.get(endpointNo)?.lease_no ?? 0,
+      writes: leased.get(endpointNo)?.writes ?? 0,
       endpoint: record,
       waiting: (waiting.get(endpointNo) ?? []).map(waitingOf),
     }))

@@ -1,4 +1,4 @@
-/** What senders write: progress, fenced by the number of the lease (W5), and the log of tries. */
+/** What senders write: progress, fenced by the number of the lease and of what was written before (W5), and the log of tries. */
 import { webhookDisabled } from '../../audit/webhook-changes.ts'
 import { defineWrite, removal, rowsFrom, statement } from '../../sql/database.ts'
 import type { ColumnType, StoreAccess, Transaction } from '../../sql/database.ts'
@@ -20,12 +20,12 @@ interface LeasedRow extends EndpointNumber {
 const lockLeased = statement<LeasedRow>(
   'webhook-lock-leased',
   (dialect) => `SELECT endpoint_no, endpoint_id, tenant, feed, logged
-    FROM ${rowsFrom('$1', { of_endpoint: 'uuid', of_lease: 'bigint' })(dialect)} CROSS JOIN webhook
-    WHERE endpoint_id = of_endpoint AND lease_no = of_lease ORDER BY endpoint_no FOR NO KEY UPDATE`,
+    FROM ${rowsFrom('$1', { of_endpoint: 'uuid', of_lease: 'bigint', of_writes: 'bigint' })(dialect)} CROSS JOIN webhook
+    WHERE endpoint_id = of_endpoint AND lease_no = of_lease AND writes = of_writes ORDER BY endpoint_no FOR NO KEY UPDATE`,
 )
 const advance = statement(
   'webhook-advance',
-  (dialect) => `UPDATE webhook AS w SET epoch = of_epoch, logged = of_logged,
+  (dialect) => `UPDATE webhook AS w SET writes = w.writes + 1, epoch = of_epoch, logged = of_logged,
       settled = coalesce(of_settled, w.settled),
       failing_since_ms = CASE WHEN of_settled IS NULL THEN w.failing_since_ms ELSE of_failing_ms END,
       acknowledged = coalesce(of_acknowledged, w.acknowledged),
@@ -95,27 +95,30 @@ interface Leased {
   readonly write: ProgressWrite
 }
 
-/** Without waiting for the disk: what a crash of the database loses is sent again, or written again by a sender that lives on. */
-const saveSoon = defineWrite('webhook-save', save, { isDurable: false })
-/** What a sender writes once. Lost beneath one that lives on, an event that waits would be passed by its next number (W1). */
-const saveDurably = defineWrite('webhook-save-durably', save)
-
-function isWrittenOnce({ change, versions, disable: reason, notice }: ProgressWrite): boolean {
-  return change?.rows !== undefined || versions.length > 0 || reason !== undefined || notice !== undefined
-}
-
-async function save(tx: Transaction, progress: readonly ProgressWrite[]): Promise<readonly string[]> {
-  const given = progress.map(({ endpointId, leaseNo }) => ({ of_endpoint: endpointId, of_lease: leaseNo }))
-  const rows = await tx.rows(lockLeased(JSON.stringify(given)))
-  const writes = new Map(progress.map((write) => [write.endpointId, write]))
-  const leased = rows.flatMap((row): readonly Leased[] => {
-    const write = writes.get(row.endpoint_id)
-    return write === undefined ? [] : [{ row, write }]
-  })
-  if (leased.length > 0) await saveLeased(tx, leased)
-  const written = new Set(rows.map((row) => row.endpoint_id))
-  return progress.flatMap(({ endpointId }) => (written.has(endpointId) ? [] : [endpointId]))
-}
+/**
+ * Without waiting for the disk: what a crash of the database loses is sent again, also by a sender that lives on, since its next write finds
+ * that one is missing.
+ */
+const save = defineWrite(
+  'webhook-save',
+  async (tx, progress: readonly ProgressWrite[]): Promise<readonly string[]> => {
+    const given = progress.map(({ endpointId, leaseNo, writes }) => ({
+      of_endpoint: endpointId,
+      of_lease: leaseNo,
+      of_writes: writes,
+    }))
+    const rows = await tx.rows(lockLeased(JSON.stringify(given)))
+    const byEndpoint = new Map(progress.map((write) => [write.endpointId, write]))
+    const leased = rows.flatMap((row): readonly Leased[] => {
+      const write = byEndpoint.get(row.endpoint_id)
+      return write === undefined ? [] : [{ row, write }]
+    })
+    if (leased.length > 0) await saveLeased(tx, leased)
+    const written = new Set(rows.map((row) => row.endpoint_id))
+    return progress.flatMap(({ endpointId }) => (written.has(endpointId) ? [] : [endpointId]))
+  },
+  { isDurable: false },
+)
 
 async function saveLeased(tx: Transaction, leased: readonly Leased[]): Promise<void> {
   const put = async (query: (rows: string) => Parameters<Transaction['rows']>[0], rows: readonly object[]) =>
@@ -251,8 +254,5 @@ const prune = defineWrite('webhook-prune', async (tx): Promise<number> => {
 })
 
 export function progressStore({ write }: StoreAccess): Pick<WebhookStore, 'save' | 'prune'> {
-  return {
-    save: (progress) => write(progress.some(isWrittenOnce) ? saveDurably : saveSoon, progress),
-    prune: () => write(prune),
-  }
+  return { save: (progress) => write(save, progress), prune: () => write(prune) }
 }

@@ -117,6 +117,21 @@ function leasesContract(factory: StoreFactory): void {
       assert.equal(last.length, isShared ? 0 : 12)
     })
 
+    it('are written with only where everything that was written before is there (PROTOCOL §16, W1)', async () => {
+      await using store = await withTenants(await factory.create())
+      const { endpointId } = await withEndpoint(store)
+      const lease = await leaseOf(store, endpointId, randomUUID())
+      const first = progressOf(lease, { settled: 110 })
+      const second = progressOf(lease, { settled: 120 })
+      const third = progressOf(lease, { settled: 130 })
+      assert.deepEqual(await store.webhooks.save([second]), [endpointId])
+      assert.deepEqual(await store.webhooks.save([first]), [])
+      assert.deepEqual(await store.webhooks.save([first]), [endpointId])
+      assert.deepEqual(await store.webhooks.save([third]), [endpointId])
+      assert.deepEqual(await store.webhooks.save([second]), [])
+      assert.equal((await stored(store, endpointId)).progress.settled, 120)
+    })
+
     it('of a node that is late are anybody else’s, whole, and one that comes back has none of them (PROTOCOL §16, W5)', async () => {
       const { clock, set } = testClock('2026-03-01T12:00:00')
       await using store = await withTenants(await factory.create({ clock }))

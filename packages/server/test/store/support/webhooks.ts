@@ -124,15 +124,23 @@ interface ProgressWords extends Partial<Omit<ProgressWrite, 'change' | 'deliveri
   readonly deliveries?: readonly Partial<Delivery>[]
 }
 
-export function progressOf(
-  { leaseNo, endpoint: { endpointId, progress } }: Lease,
-  words: ProgressWords,
-): ProgressWrite {
+/** How often each lease was written with. */
+const writesOf = new WeakMap<Lease, number>()
+
+/** The next write of whoever has the lease, if nobody has written since it was taken. */
+export function progressOf(lease: Lease, words: ProgressWords): ProgressWrite {
+  const {
+    leaseNo,
+    endpoint: { endpointId, progress },
+  } = lease
+  const writes = writesOf.get(lease) ?? lease.writes
+  writesOf.set(lease, writes + 1)
   const { settled, failingSinceMs, rows, deliveries = [], ...others } = words
   const isChange = settled !== undefined || failingSinceMs !== undefined || rows !== undefined
   return {
     endpointId,
     leaseNo,
+    writes,
     epoch: 'epoch-1',
     change: isChange
       ? {
