@@ -4,6 +4,7 @@ import { it } from 'node:test'
 import { randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import type { Webhook as Endpoint } from '@property-events/protocol/wire'
+import type { StorageEngine } from '../../src/index.ts'
 import { publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
@@ -144,5 +145,37 @@ onEngines('a webhook', toThisMachine, (service) => {
     await until(async () => (await endpoint(id, key)).cursor.settled === events[0]?.sequenceNumber)
     const numbers = receiver.received.map(({ body }) => posted(body).data.event.sequenceNumber)
     assert.equal(numbers.at(-1), events[0]?.sequenceNumber)
+  })
+})
+
+/** The first write of progress is accepted and lost, as by a database that crashes. */
+let isLost = false
+const losingTheFirst = (storage: StorageEngine): StorageEngine => {
+  isLost = false
+  const save: StorageEngine['webhooks']['save'] = async (progress) => {
+    if (isLost) return storage.webhooks.save(progress)
+    isLost = true
+    return []
+  }
+  return { ...storage, webhooks: { ...storage.webhooks, save } }
+}
+
+onEngines('a webhook whose progress was lost', { ...toThisMachine, wrap: losingTheFirst }, (service) => {
+  it('begins anew with what is stored, and passes nothing (W1, W5)', async () => {
+    const answers = [broken]
+    await using receiver = await startReceiver(() => answers.pop() ?? ok)
+    const key = await webhookKey(service())
+    const { id } = await makeWebhook(service(), key, { url: receiver.url })
+    const [refused, taken] = [property(), property()]
+    await publish(service(), { payload: refused })
+    await until(() => isLost, { what: 'the write that is lost' })
+    await publish(service(), { payload: taken })
+    const timesOf = (ref: unknown) => receiver.received.filter(({ body }) => refOf(body) === ref).length
+    await until(() => timesOf(taken['agent_ref']) === 2, { what: 'what was acknowledged and is not stored' })
+    await until(async () => {
+      const now: Endpoint = JSON.parse((await ask(service(), key, 'GET', `/${id}`)).text)
+      return now.waiting === 0 && now.cursor.settled === 2
+    })
+    assert.equal(timesOf(refused['agent_ref']), 2)
   })
 })
