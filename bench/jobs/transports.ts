@@ -26,7 +26,7 @@ const job = 'transports'
 const waitingOfKey = 20
 const waiting = 1_000
 const resting = 4_000
-/** Longer than a service is quiet before it collects what connecting has left behind; a long-poll waits 30 s. */
+/** By then the garbage of connecting has been collected. Shorter than a long-poll waits, which is 30 s. */
 const settleMs = 22_000
 
 export async function benchTransports(options: BenchOptions): Promise<void> {

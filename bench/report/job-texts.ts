@@ -99,8 +99,8 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
   idle: {
     title: 'J5: polls that find nothing',
     text:
-      '50 clients ask for the page behind the last event, by its tag and without one, and for everything after the last time ' +
-      'that they have seen (`from`), which is the poll of a client of the contract. The yardsticks are a bare Node `http` ' +
+      '50 clients ask for the page behind the last event, with its tag and without one, and for everything newer than the ' +
+      'newest event that they have (`from`), which is the poll of a client of the contract. The yardsticks are a bare Node `http` ' +
       'handler that answers 304 to everything, and Fastify with a 304 and with that answer ready in memory.',
   },
   'start-up': {

@@ -133,7 +133,7 @@ function attempt(start: Start, { headers, body, timeoutMs }: ReceiverRequest): P
     }, timeoutMs)
     sent.once('socket', (socket) => {
       isConnected = sent.reusedSocket
-      // On a kept connection the event never comes, and each request would leave a listener behind.
+      // A reused connection emits no such event, and each request would add a listener that stays.
       if (isConnected) return
       // Before a handshake has ended nothing of the message is sent.
       socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => (isConnected = true))
