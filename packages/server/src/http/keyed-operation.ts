@@ -1,9 +1,10 @@
 /** An operation that a key opens, described once: its scope, its body, its answers and its problems. */
-import type { Scope } from '@property-events/protocol'
+import { feeds } from '@property-events/protocol'
+import type { FeedName, Scope } from '@property-events/protocol'
 import type { SchemaName } from '@property-events/protocol/wire'
 import type { AccessNeed } from './access.ts'
 import type { OperationSchema, ParameterSchemas, PathSchemas } from './openapi/operation-schema.ts'
-import { answer, bodyProblems, keyedHeaders, keyedProblems } from './openapi/responses.ts'
+import { answer, bodyProblems, feedProblems, keyedHeaders, keyedProblems } from './openapi/responses.ts'
 import { refTo } from './openapi/schemas.ts'
 import type { Operation } from './operation.ts'
 import { success } from './problem/problem.ts'
@@ -25,22 +26,34 @@ export interface RouteWords {
 }
 
 /** An operation for the keys of tenants. */
-interface KeyedRoute extends RouteWords, Pick<Operation, 'method' | 'path' | 'prepare'> {
+interface KeyedRoute extends RouteWords, Pick<Operation, 'method' | 'path' | 'waits' | 'prepare'> {
   readonly scope: AccessNeed['scope']
   readonly orScope?: Scope
   readonly tag: 'Copying' | 'Erasing' | 'Publishing' | 'Webhooks'
   readonly query?: ParameterSchemas
   readonly params?: PathSchemas
+  /** Of the answer, if it has more than those of every key. */
+  readonly headers?: Parameters<typeof answer>[2]
+}
+
+/** Reads one feed, for copies; `scope`: the feed's own if left out. */
+export function feedOperation(
+  feed: FeedName,
+  route: Omit<KeyedRoute, 'scope' | 'tag'> & Partial<Pick<KeyedRoute, 'scope'>>,
+): Operation {
+  const problems = [...(route.problems ?? []), ...feedProblems(feed)]
+  return keyedOperation({ scope: feeds[feed].readScope, ...route, tag: 'Copying', problems })
 }
 
 export function keyedOperation(route: KeyedRoute): Operation {
-  const { method, path, scope, orScope, tag, query, params, prepare } = route
-  const described = { tag, query, params, problems: ['missing_scope', 'ambiguous_tenant'] } as const
+  const { method, path, scope, orScope, waits, tag, query, params, headers, prepare } = route
+  const described = { tag, query, params, headers, problems: ['missing_scope', 'ambiguous_tenant'] } as const
   return {
     method,
     path,
     mediaType: 'application/json',
     access: { scope, ...(orScope !== undefined && { orScope }), refusal: 'own' },
+    ...(waits && { waits }),
     schema: () => keyedSchema(route, described),
     prepare,
   }
@@ -53,7 +66,7 @@ interface Described {
   /** Of its scope. */
   readonly problems: readonly ProblemCode[]
   /** Of the answer. */
-  readonly headers?: Parameters<typeof answer>[2]
+  readonly headers?: KeyedRoute['headers']
 }
 
 export function keyedSchema(words: RouteWords, described: Described): OperationSchema {

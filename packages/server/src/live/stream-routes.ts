@@ -22,13 +22,7 @@ import type { Access } from '../http/access.ts'
 import { feedViewOf } from '../reading/feed-view.ts'
 import type { LivePiece } from '../http/live-piece.ts'
 import { cursorSchemas, refusalOfCursor } from '../reading/routes/cursor-parameters.ts'
-import {
-  answer,
-  capital,
-  feedHeaderSchemas,
-  feedReadProblems,
-  keyedHeaders,
-} from '../http/openapi/responses.ts'
+import { answer, capital, feedHeaders, feedReadProblems } from '../http/openapi/responses.ts'
 import { success } from '../http/problem/problem.ts'
 import { lastIdHeader, lastIdPattern, readStreamQuery, streamStart } from './stream-parameters.ts'
 import type { StreamQuery, StreamStart } from './stream-parameters.ts'
@@ -269,8 +263,7 @@ function schemaFor({ limits }: Context, feedName: FeedName): OperationSchema {
         'The stream.',
         { type: 'string', description: 'Events and marks as they come.' },
         {
-          ...keyedHeaders,
-          ...feedHeaderSchemas,
+          ...feedHeaders,
           'x-accel-buffering': {
             type: 'string',
             description: '`no`: proxies must not hold it back.',

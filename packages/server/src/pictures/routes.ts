@@ -1,8 +1,7 @@
 /** `GET /pictures/…`: photographs of homes that do not exist, where a demo or test keys are served. Needs no key. */
 import { refused } from '../http/exchange.ts'
 import type { Headers } from '../http/exchange.ts'
-import { answer, documentHeaders, notModified, openProblems } from '../http/openapi/responses.ts'
-import { success } from '../http/problem/problem.ts'
+import { openOperation } from '../http/openapi/description-routes.ts'
 import { contentTag, tagMatches } from '../http/requests/entity-tag.ts'
 import { refusalOfParameters } from '../http/requests/query.ts'
 import { sharedBody } from '../http/answer-body.ts'
@@ -21,23 +20,14 @@ export type PictureSource = (form: string, reference: string, name: string) => U
 
 /** Pictures are not part of the contract: no document lists them. */
 export function getPicture({ limits }: Pick<Context, 'limits'>, pictureAt: PictureSource): Operation {
-  return {
-    method: 'GET',
+  return openOperation({
     path: '/pictures/:form/:reference/:name',
     mediaType: 'image/webp',
-    access: undefined,
-    schema: () => ({
-      operationId: 'getPicture',
-      summary: 'A photograph of a home that does not exist',
-      description: 'For the media of a demo. Needs no key.',
-      tags: ['Description'],
-      security: [],
-      response: {
-        [success.ok]: answer('The picture.', { type: 'string' }, documentHeaders, 'image/webp'),
-        [success.notModified]: notModified(documentHeaders),
-        ...openProblems('path_not_found'),
-      },
-    }),
+    operationId: 'getPicture',
+    summary: 'A photograph of a home that does not exist',
+    description: 'For the media of a demo. Needs no key.',
+    ok: 'The picture.',
+    problems: ['path_not_found'],
     prepare({ query, params: [form = '', reference = '', name = ''] }) {
       const refusal = refusalOfParameters(query, limits.maxParameters)
       if (refusal !== undefined) return () => refused(refusal)
@@ -51,7 +41,7 @@ export function getPicture({ limits }: Pick<Context, 'limits'>, pictureAt: Pictu
         return { kind: 'pieces', headers, etag, feed: undefined, body: sharedBody(bytes), coding: 'identity' }
       }
     },
-  }
+  })
 }
 
 const noPicture = {

@@ -7,8 +7,7 @@ import type { SessionContext, SignOutContext } from './session.ts'
 import type { SignInContext } from './sign-in.ts'
 import type { ConsoleFiles } from '../files.ts'
 import { refused } from '../../http/exchange.ts'
-import { answer, documentHeaders, openProblems } from '../../http/openapi/responses.ts'
-import { success } from '../../http/problem/problem.ts'
+import { openOperation } from '../../http/openapi/description-routes.ts'
 import { documentCall } from '../../http/openapi/static-document.ts'
 import type { DocumentContext, StaticDocument } from '../../http/openapi/static-document.ts'
 
@@ -27,11 +26,10 @@ export function consoleOperations(
 }
 
 /** The page of the console with its scripts and its style. Every path is a state of the page, which its script reads. */
-
-/** What answering with files needs. */
-type PagesContext = DocumentContext
-
-function consolePages(context: PagesContext, { page, scripts, style }: ConsoleFiles): readonly Operation[] {
+function consolePages(
+  context: DocumentContext,
+  { page, scripts, style }: ConsoleFiles,
+): readonly Operation[] {
   return [
     fileAt(context, '/console', 'text/html', page),
     fileAt(context, '/console/*', 'text/html', page),
@@ -41,27 +39,18 @@ function consolePages(context: PagesContext, { page, scripts, style }: ConsoleFi
 }
 
 function fileAt(
-  context: PagesContext,
+  context: DocumentContext,
   path: string,
   mediaType: string,
   file: () => StaticDocument,
 ): Operation {
-  return {
-    method: 'GET',
+  return openOperation({
     path,
     mediaType,
-    access: undefined,
-    schema: () => ({
-      operationId: 'getConsole',
-      summary: 'The console',
-      description: 'Needs no key.',
-      tags: ['Description'],
-      security: [],
-      response: {
-        [success.ok]: answer('The file.', { type: 'string' }, documentHeaders, mediaType),
-        ...openProblems(),
-      },
-    }),
+    operationId: 'getConsole',
+    summary: 'The console',
+    description: 'Needs no key.',
+    ok: 'The file.',
     // The query is for the page.
     prepare: ({ params }) => {
       const isFile = params.some((rest) => rest.includes('.'))
@@ -69,5 +58,5 @@ function fileAt(
         ? () => refused({ code: 'path_not_found' })
         : documentCall(context, { query: '', params }, file)
     },
-  }
+  })
 }

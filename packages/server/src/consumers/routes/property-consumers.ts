@@ -6,9 +6,7 @@ import { feedKeyOf } from '../../http/access.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { subjectParams } from '../../http/openapi/parameters.ts'
-import { answer, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
-import { success } from '../../http/problem/problem.ts'
+import { feedOperation } from '../../http/keyed-operation.ts'
 import { readSubject } from '../../reading/routes/cursor-parameters.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
 import type { Operation } from '../../http/operation.ts'
@@ -21,24 +19,18 @@ interface Context {
 }
 
 export function propertyConsumers(context: Context): Operation {
-  return {
+  return feedOperation('property', {
     method: 'GET',
     path: `${feeds.property.subjectsPath}/:subjectId/consumers`,
-    mediaType: 'application/json',
-    access: { scope: 'property:publish', orScope: 'property:read', refusal: 'own' },
-    schema: () => ({
-      operationId: 'getPropertyConsumers',
-      summary: 'See who has seen a property',
-      description:
-        'The result of the latest event of the property at each consumer that may read it, with a sentence for people. A key with `property:publish` sees all consumers of its tenant, or of its branches, any other key itself. What another node has noted is in it within 35 s.',
-      tags: ['Copying'],
-      security: [{ apiKey: [] }],
-      params: subjectParams('property'),
-      response: {
-        [success.ok]: answer('The consumers.', refTo('PropertyConsumers'), keyedHeaders),
-        ...feedReadProblems('property', 'missing_scope', 'ambiguous_tenant', 'subject_not_found'),
-      },
-    }),
+    scope: 'property:publish',
+    orScope: 'property:read',
+    operationId: 'getPropertyConsumers',
+    summary: 'See who has seen a property',
+    description:
+      'The result of the latest event of the property at each consumer that may read it, with a sentence for people. A key with `property:publish` sees all consumers of its tenant, or of its branches, any other key itself. What another node has noted is in it within 35 s.',
+    params: subjectParams('property'),
+    ok: { description: 'The consumers.', schema: 'PropertyConsumers' },
+    problems: ['subject_not_found'],
 
     prepare({ query, params }) {
       const refusal = refusalOfParameters(query, context.limits.maxParameters)
@@ -55,7 +47,7 @@ export function propertyConsumers(context: Context): Operation {
         return uncachedAnswer(seenAnswer(subject.subjectId, seen, nowMs))
       }
     },
-  }
+  })
 }
 
 /** A key that publishes for the tenant sees all consumers of it. */

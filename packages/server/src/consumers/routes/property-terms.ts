@@ -5,9 +5,7 @@ import type { TermsQuery } from '../terms.ts'
 import { feedKeyOf } from '../../http/access.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import { subjectParams } from '../../http/openapi/parameters.ts'
-import { answer, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
-import { success } from '../../http/problem/problem.ts'
+import { feedOperation } from '../../http/keyed-operation.ts'
 import { readQuery } from '../../http/requests/query.ts'
 import { readTime, timeSchema } from '../../http/requests/time-parameter.ts'
 import { readSubject } from '../../reading/routes/cursor-parameters.ts'
@@ -32,24 +30,18 @@ const at = timeSchema(
 )
 
 export function propertyTerms(context: Context): Operation {
-  return {
+  return feedOperation('property', {
     method: 'GET',
     path: `${feeds.property.subjectsPath}/:subjectId/terms`,
-    mediaType: 'application/json',
-    access: { scope: 'property:publish', orScope: 'property:read', refusal: 'own' },
-    schema: () => ({
-      operationId: 'getPropertyTerms',
-      summary: 'See the terms of a property on a day',
-      description: `${description} A key with \`property:publish\` sees all consumers of its tenant, or of its branches, any other key itself.`,
-      tags: ['Copying'],
-      security: [{ apiKey: [] }],
-      params: subjectParams('property'),
-      querystring: { type: 'object', properties: { at } },
-      response: {
-        [success.ok]: answer('The terms.', refTo('PropertyTerms'), keyedHeaders),
-        ...feedReadProblems('property', 'missing_scope', 'ambiguous_tenant', 'subject_not_found'),
-      },
-    }),
+    scope: 'property:publish',
+    orScope: 'property:read',
+    operationId: 'getPropertyTerms',
+    summary: 'See the terms of a property on a day',
+    description: `${description} A key with \`property:publish\` sees all consumers of its tenant, or of its branches, any other key itself.`,
+    params: subjectParams('property'),
+    query: { type: 'object', properties: { at } },
+    ok: { description: 'The terms.', schema: 'PropertyTerms' },
+    problems: ['subject_not_found'],
 
     prepare({ query, params }) {
       const rules = { names: ['at'], style: 'own', maxParameters: context.limits.maxParameters } as const
@@ -65,7 +57,7 @@ export function propertyTerms(context: Context): Operation {
         return answerTerms(context, { key, ...subject, keyId, branches: access.branches, before })
       }
     },
-  }
+  })
 }
 
 /** The same for a tenant in the path. */

@@ -1,51 +1,66 @@
 /** `GET /openapi.json` and `GET /docs`: the description of the service, for machines and for people (D21). Neither needs a key. */
 import { answer, documentHeaders, notModified, openProblems } from './responses.ts'
 import { success } from '../problem/problem.ts'
+import type { ProblemCode } from '../problem/problem.ts'
 import type { Operation } from '../operation.ts'
 import { documentCall } from './static-document.ts'
 import type { StaticDocument, DocumentContext } from './static-document.ts'
 
-export function openApi(context: DocumentContext, document: () => StaticDocument): Operation {
+interface OpenRoute extends Pick<Operation, 'path' | 'mediaType' | 'prepare'> {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  /** What its answer is. */
+  readonly ok: string
+  readonly problems?: readonly ProblemCode[]
+}
+
+/** Reads what everybody may read, and what is the same until the service is renewed. */
+export function openOperation(route: OpenRoute): Operation {
+  const { path, mediaType, prepare, operationId, summary, description, ok, problems = [] } = route
+  const type = mediaType === 'application/json' ? 'object' : 'string'
   return {
     method: 'GET',
-    path: '/openapi.json',
-    mediaType: 'application/json',
+    path,
+    mediaType,
     access: undefined,
     schema: () => ({
-      operationId: 'getOpenApi',
-      summary: 'The OpenAPI document',
-      description: 'This document. Needs no key.',
+      operationId,
+      summary,
+      description,
       tags: ['Description'],
       security: [],
       response: {
-        [success.ok]: answer('The OpenAPI 3.1 document.', { type: 'object' }, documentHeaders),
+        [success.ok]: answer(ok, { type }, documentHeaders, mediaType),
         [success.notModified]: notModified(documentHeaders),
-        ...openProblems(),
+        ...openProblems(...problems),
       },
     }),
-    prepare: (target) => documentCall(context, target, document),
+    prepare,
   }
 }
 
+export function openApi(context: DocumentContext, document: () => StaticDocument): Operation {
+  return openOperation({
+    path: '/openapi.json',
+    mediaType: 'application/json',
+    operationId: 'getOpenApi',
+    summary: 'The OpenAPI document',
+    description: 'This document. Needs no key.',
+    ok: 'The OpenAPI 3.1 document.',
+    prepare: (target) => documentCall(context, target, document),
+  })
+}
+
 export function docs(context: DocumentContext, document: () => StaticDocument): Operation {
-  return {
-    method: 'GET',
+  return openOperation({
     path: '/docs',
     mediaType: 'text/html',
-    access: undefined,
-    schema: () => ({
-      operationId: 'getDocs',
-      summary: 'The reference, as a page',
-      description:
-        'Operations with samples, fields, code lists, problem codes and limits, on one page that loads nothing else. Needs no key.',
-      tags: ['Description'],
-      security: [],
-      response: {
-        [success.ok]: answer('The page.', { type: 'string' }, documentHeaders, 'text/html'),
-        [success.notModified]: notModified(documentHeaders),
-        ...openProblems(),
-      },
-    }),
+    operationId: 'getDocs',
+    summary: 'The reference, as a page',
+    description:
+      'Operations with samples, fields, code lists, problem codes and limits, on one page that loads nothing else. Needs no key.',
+    ok: 'The page.',
     prepare: (target) => documentCall(context, target, document),
-  }
+  })
 }

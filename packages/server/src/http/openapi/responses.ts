@@ -55,11 +55,16 @@ export const bodyProblems = [
 /** Problems of every operation that changes what a feed holds, or what is kept about it. */
 export const changeProblems = ['tenant_moving', 'maintenance'] as const satisfies readonly ProblemCode[]
 
-/** Problems of an operation that reads one feed, with further ones of its own. */
-export function feedReadProblems(feed: FeedName, ...further: readonly ProblemCode[]): Responses {
+/** Problems of every operation that reads one feed. */
+export function feedProblems(feed: FeedName): readonly ProblemCode[] {
   // Keys can be limited to branches only for properties.
   const limited = feed === 'property' ? (['view_being_made'] as const) : []
-  return keyedProblems(...further, 'overloaded', 'sequence_not_reached', ...limited)
+  return ['overloaded', 'sequence_not_reached', ...limited]
+}
+
+/** The same with those of its key, and further ones of its own. */
+export function feedReadProblems(feed: FeedName, ...further: readonly ProblemCode[]): Responses {
+  return keyedProblems(...further, ...feedProblems(feed))
 }
 
 /** The same of the contract's operations, which ignore `Accept` (D9). */
@@ -194,3 +199,6 @@ export const feedHeaderSchemas = {
   },
   'x-feed-revision': { type: 'integer', description: 'Rises when stored payloads were erased.' },
 } as const
+
+/** Headers of such an answer to a request with a key. */
+export const feedHeaders = { ...keyedHeaders, ...feedHeaderSchemas } as const

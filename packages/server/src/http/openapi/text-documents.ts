@@ -1,8 +1,7 @@
 /** `GET /llms.txt` and `/llms-full.txt`: for programs that read text (D21). They need no key, and no document lists them. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import type { Operation } from '../operation.ts'
-import { success } from '../problem/problem.ts'
-import { answer, documentHeaders, notModified, openProblems } from './responses.ts'
+import { openOperation } from './description-routes.ts'
 import { documentCall, madeOnce, staticDocument } from './static-document.ts'
 import type { DocumentContext } from './static-document.ts'
 
@@ -38,25 +37,15 @@ export function textDocuments(context: DocumentContext): readonly Operation[] {
   const texts = { '/llms.txt': () => guide, '/llms-full.txt': allDocuments }
   return Object.entries(texts).map(([path, read]) => {
     const document = madeOnce(() => staticDocument(`${mediaType}; charset=utf-8`, read()))
-    return {
-      method: 'GET',
+    return openOperation({
       path,
       mediaType,
-      access: undefined,
-      schema: () => ({
-        operationId: path === '/llms.txt' ? 'getGuideText' : 'getDocumentsText',
-        summary: 'The documents as text',
-        description: 'For programs that read text. Needs no key.',
-        tags: ['Description'],
-        security: [],
-        response: {
-          [success.ok]: answer('The text.', { type: 'string' }, documentHeaders, mediaType),
-          [success.notModified]: notModified(documentHeaders),
-          ...openProblems(),
-        },
-      }),
+      operationId: path === '/llms.txt' ? 'getGuideText' : 'getDocumentsText',
+      summary: 'The documents as text',
+      description: 'For programs that read text. Needs no key.',
+      ok: 'The text.',
       prepare: (target) => documentCall(context, target, document),
-    }
+    })
   })
 }
 

@@ -8,15 +8,8 @@ import {
   readCursorParameters,
   refusalOfCursor,
 } from '../../reading/routes/cursor-parameters.ts'
-import {
-  answer,
-  capital,
-  feedHeaderSchemas,
-  feedReadProblems,
-  keyedHeaders,
-} from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
-import { success } from '../../http/problem/problem.ts'
+import { capital, feedHeaders } from '../../http/openapi/responses.ts'
+import { feedOperation } from '../../http/keyed-operation.ts'
 import { jsonHeaders } from '../../reading/routes/answers.ts'
 import { ownBody } from '../../http/answer-body.ts'
 import type { Operation } from '../../http/operation.ts'
@@ -37,38 +30,23 @@ const names = ['after', 'limit', 'epoch'] as const
 export function readReductions(context: ReductionsContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const { erasures, events, limits } = context
-  return {
+  const { after, ...others } = cursorSchemas(names, feedName, limits)
+  const revision = {
+    type: 'integer',
+    ...after,
+    description: 'Only what was reduced with a greater revision of the feed.',
+  }
+  return feedOperation(feedName, {
     method: 'GET',
     path: `${feed.publishPath}/reduced`,
-    mediaType: 'application/json',
-    access: { scope: feed.readScope, refusal: 'own' },
-    schema: () => {
-      const { after, ...others } = cursorSchemas(names, feedName, limits)
-      const description = 'Only what was reduced with a greater revision of the feed.'
-      const revision = { type: 'integer', ...after, description }
-      return {
-        operationId: `readReduced${capital(feedName)}Events`,
-        summary: `Read which ${feedName} events were reduced`,
-        description:
-          'For copies that keep the history of a feed: the numbers of the events whose payloads were reduced, by the revision of the feed since then. Repeat with `after` = `next` until `next` has reached `revision`. A copy of the latest events needs none of it.',
-        tags: ['Copying'],
-        security: [{ apiKey: [] }],
-        querystring: { type: 'object', properties: { after: revision, ...others } },
-        response: {
-          [success.ok]: answer('What was reduced.', refTo('ReducedEvents'), {
-            ...keyedHeaders,
-            ...feedHeaderSchemas,
-          }),
-          ...feedReadProblems(
-            feedName,
-            'missing_scope',
-            'ambiguous_tenant',
-            'cursor_beyond_head',
-            'epoch_changed',
-          ),
-        },
-      }
-    },
+    operationId: `readReduced${capital(feedName)}Events`,
+    summary: `Read which ${feedName} events were reduced`,
+    description:
+      'For copies that keep the history of a feed: the numbers of the events whose payloads were reduced, by the revision of the feed since then. Repeat with `after` = `next` until `next` has reached `revision`. A copy of the latest events needs none of it.',
+    query: { type: 'object', properties: { after: revision, ...others } },
+    ok: { description: 'What was reduced.', schema: 'ReducedEvents' },
+    headers: feedHeaders,
+    problems: ['cursor_beyond_head', 'epoch_changed'],
 
     prepare({ query }) {
       const reading = readCursorParameters(query, names, feedName, context)
@@ -101,5 +79,5 @@ export function readReductions(context: ReductionsContext, feedName: FeedName): 
         }
       }
     },
-  }
+  })
 }

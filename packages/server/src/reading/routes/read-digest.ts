@@ -9,15 +9,8 @@ import { refused } from '../../http/exchange.ts'
 import { feedKeyOf } from '../../http/access.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import { apiEventTypeSchema } from '../../http/openapi/parameters.ts'
-import {
-  answer,
-  capital,
-  feedHeaderSchemas,
-  feedReadProblems,
-  keyedHeaders,
-} from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
-import { success } from '../../http/problem/problem.ts'
+import { capital, feedHeaders } from '../../http/openapi/responses.ts'
+import { feedOperation } from '../../http/keyed-operation.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
 import { readApiEventType } from './cursor-parameters.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
@@ -48,34 +41,27 @@ const names = ['prefix', 'apiEventType'] as const
 export function readDigest(context: Context, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const { events, limits, keyLimits } = context
-  return {
+  return feedOperation(feedName, {
     method: 'GET',
     path: `${feed.publishPath}/digest`,
-    mediaType: 'application/json',
-    access: { scope: feed.readScope, refusal: 'own' },
-    schema: () => ({
-      operationId: `read${capital(feedName)}Digest`,
-      summary: `Compare a copy of the ${feedName} feed`,
-      description: `Counts and digests of what the feed shows the key now, by the beginning of the reference: two copies find what differs between them in a few requests. Up to ${mostListed.toLocaleString('en-GB')} are listed with their numbers. Counts as a snapshot while it is made.`,
-      tags: ['Copying'],
-      security: [{ apiKey: [] }],
-      querystring: {
-        type: 'object',
-        properties: {
-          prefix: {
-            type: 'string',
-            pattern: '^[0-9A-Fa-f]{0,32}$',
-            default: '',
-            description: 'Only references that begin with these hexadecimal digits; without hyphens.',
-          },
-          apiEventType: apiEventTypeSchema(feedName),
+    operationId: `read${capital(feedName)}Digest`,
+    summary: `Compare a copy of the ${feedName} feed`,
+    description: `Counts and digests of what the feed shows the key now, by the beginning of the reference: two copies find what differs between them in a few requests. Up to ${mostListed.toLocaleString('en-GB')} are listed with their numbers. Counts as a snapshot while it is made.`,
+    query: {
+      type: 'object',
+      properties: {
+        prefix: {
+          type: 'string',
+          pattern: '^[0-9A-Fa-f]{0,32}$',
+          default: '',
+          description: 'Only references that begin with these hexadecimal digits; without hyphens.',
         },
+        apiEventType: apiEventTypeSchema(feedName),
       },
-      response: {
-        [success.ok]: answer('The digest.', refTo('FeedDigest'), { ...keyedHeaders, ...feedHeaderSchemas }),
-        ...feedReadProblems(feedName, 'missing_scope', 'ambiguous_tenant', 'too_many_snapshots'),
-      },
-    }),
+    },
+    ok: { description: 'The digest.', schema: 'FeedDigest' },
+    headers: feedHeaders,
+    problems: ['too_many_snapshots'],
 
     prepare({ query }) {
       const { values, errors: found } = readQuery(query, {
@@ -105,7 +91,7 @@ export function readDigest(context: Context, feedName: FeedName): Operation {
         }
       }
     },
-  }
+  })
 }
 
 function digestAnswer(

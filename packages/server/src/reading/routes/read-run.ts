@@ -8,15 +8,8 @@ import { feedKeyOf } from '../../http/access.ts'
 import { refused } from '../../http/exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
 import { cursorSchemas, hasWait, readCursorParameters } from './cursor-parameters.ts'
-import {
-  answer,
-  capital,
-  feedHeaderSchemas,
-  feedReadProblems,
-  keyedHeaders,
-} from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
-import { success } from '../../http/problem/problem.ts'
+import { capital, feedHeaders } from '../../http/openapi/responses.ts'
+import { feedOperation } from '../../http/keyed-operation.ts'
 import type { Operation } from '../../http/operation.ts'
 import { answerRun } from './answers.ts'
 import { waitForRun } from '../../live/long-poll.ts'
@@ -34,35 +27,18 @@ const names = ['after', 'limit', 'epoch', 'apiEventType', 'types', 'wait'] as co
 export function readEventRun(context: EventRunContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const { events, limits } = context
-  return {
+  return feedOperation(feedName, {
     method: 'GET',
     path: feed.publishPath,
-    mediaType: 'application/json',
-    access: { scope: feed.readScope, refusal: 'own' },
     waits: hasWait,
-    schema: () => ({
-      operationId: `read${capital(feedName)}Events`,
-      summary: `Read ${feedName} events after a number`,
-      description:
-        'The next events in ascending `sequenceNumber`. Repeat with `after` = `next`, and the `epoch`, `apiEventType` and `types` as before; nothing is left when `next` has reached `head`. With `wait`, the answer waits until there is an event, for at most that many seconds; an answer without events then costs no token. A greater `revision` than before means that payloads read earlier have been reduced.',
-      tags: ['Copying'],
-      security: [{ apiKey: [] }],
-      querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
-      response: {
-        [success.ok]: answer('The next events.', refTo('EventRun'), {
-          ...keyedHeaders,
-          ...feedHeaderSchemas,
-        }),
-        ...feedReadProblems(
-          feedName,
-          'missing_scope',
-          'ambiguous_tenant',
-          'cursor_beyond_head',
-          'epoch_changed',
-          'too_many_waiting',
-        ),
-      },
-    }),
+    operationId: `read${capital(feedName)}Events`,
+    summary: `Read ${feedName} events after a number`,
+    description:
+      'The next events in ascending `sequenceNumber`. Repeat with `after` = `next`, and the `epoch`, `apiEventType` and `types` as before; nothing is left when `next` has reached `head`. With `wait`, the answer waits until there is an event, for at most that many seconds; an answer without events then costs no token. A greater `revision` than before means that payloads read earlier have been reduced.',
+    query: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
+    ok: { description: 'The next events.', schema: 'EventRun' },
+    headers: feedHeaders,
+    problems: ['cursor_beyond_head', 'epoch_changed', 'too_many_waiting'],
 
     prepare({ query }) {
       const reading = readCursorParameters(query, names, feedName, context)
@@ -84,5 +60,5 @@ export function readEventRun(context: EventRunContext, feedName: FeedName): Oper
         return answerRun(context, asked, (take) => readRun(events, query, take))
       }
     },
-  }
+  })
 }

@@ -13,13 +13,7 @@ import { feedKeyOf } from '../../http/access.ts'
 import { feedViewOf } from '../feed-view.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import { cursorSchemas, readCursorParameters, refusalOfCursor } from './cursor-parameters.ts'
-import {
-  answer,
-  capital,
-  feedHeaderSchemas,
-  feedReadProblems,
-  keyedHeaders,
-} from '../../http/openapi/responses.ts'
+import { answer, capital, feedHeaders, feedReadProblems } from '../../http/openapi/responses.ts'
 import { success } from '../../http/problem/problem.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
 import { cacheHeaders, gzipped } from './answers.ts'
@@ -185,7 +179,7 @@ function schemaFor(limits: ServiceLimits, feedName: FeedName): OperationSchema {
       [success.ok]: answer(
         'The snapshot.',
         { type: 'string', description: 'An Event a line, then the end line.' },
-        { ...keyedHeaders, ...feedHeaderSchemas },
+        feedHeaders,
         mediaType,
       ),
       ...feedReadProblems(feedName, ...problems),

@@ -12,14 +12,14 @@ import { subjectParams } from '../../http/openapi/parameters.ts'
 import {
   answer,
   capital,
-  feedHeaderSchemas,
+  feedHeaders,
   feedReadProblems,
-  keyedHeaders,
   notModified,
   taggedHeaders,
 } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
+import { feedOperation } from '../../http/keyed-operation.ts'
 import type { Operation } from '../../http/operation.ts'
 import { answerRun, eventAnswer } from './answers.ts'
 import type { EventStore } from '../../events/event-log.ts'
@@ -100,33 +100,18 @@ export interface HistoryContext extends RunContext, CursorRules {
 const names = ['after', 'limit', 'epoch', 'changes'] as const
 
 export function subjectHistory(context: HistoryContext, feedName: FeedName): Operation {
-  const feed = feeds[feedName]
   const { events, limits } = context
-  return {
+  return feedOperation(feedName, {
     method: 'GET',
-    path: `${feed.subjectsPath}/:subjectId/history`,
-    mediaType: 'application/json',
-    access: { scope: feed.readScope, refusal: 'own' },
-    schema: () => ({
-      operationId: `read${capital(feedName)}History`,
-      summary: `Read all events of a ${feedName}`,
-      description: `Every event of the ${feedName} in ascending \`sequenceNumber\`; only the last one is current. Ask again with \`after\` = \`next\` until \`next\` has reached \`head\`. With \`changes=true\`, each says what it changed.`,
-      tags: ['Copying'],
-      security: [{ apiKey: [] }],
-      params: subjectParams(feedName),
-      querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
-      response: {
-        [success.ok]: answer('The events.', refTo('History'), { ...keyedHeaders, ...feedHeaderSchemas }),
-        ...feedReadProblems(
-          feedName,
-          'missing_scope',
-          'ambiguous_tenant',
-          'subject_not_found',
-          'cursor_beyond_head',
-          'epoch_changed',
-        ),
-      },
-    }),
+    path: `${feeds[feedName].subjectsPath}/:subjectId/history`,
+    operationId: `read${capital(feedName)}History`,
+    summary: `Read all events of a ${feedName}`,
+    description: `Every event of the ${feedName} in ascending \`sequenceNumber\`; only the last one is current. Ask again with \`after\` = \`next\` until \`next\` has reached \`head\`. With \`changes=true\`, each says what it changed.`,
+    params: subjectParams(feedName),
+    query: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
+    ok: { description: 'The events.', schema: 'History' },
+    headers: feedHeaders,
+    problems: ['subject_not_found', 'cursor_beyond_head', 'epoch_changed'],
 
     prepare({ query, params }) {
       const reading = readCursorParameters(query, names, feedName, context)
@@ -156,5 +141,5 @@ export function subjectHistory(context: HistoryContext, feedName: FeedName): Ope
         })
       }
     },
-  }
+  })
 }
