@@ -12,6 +12,7 @@ import type { MetricJson } from '../../runtime/metrics/own-histogram.ts'
 import type { Outages } from '../outages.ts'
 import { publishMetrics } from './publish-metrics.ts'
 import type { PublishMetrics } from './publish-metrics.ts'
+import { addGauge } from './asked-gauge.ts'
 import { requestMetrics, topCounters } from './request-metrics.ts'
 import type { NameCounts } from './request-metrics.ts'
 import type { RequestObserver, LiveObserver, WaitingKind } from '../../http/observer.ts'
@@ -158,19 +159,17 @@ function lateOnly(seconds: number): number {
 
 /** `state` is called at each scrape. */
 function addInFlight(register: Registry, state: () => InFlightState): void {
-  const bytes: Gauge = new Gauge({
+  const bytes = {
     name: 'property_events_in_flight_bytes',
     help: 'Bytes of bodies that are being received or published, and of answers that their readers have not taken.',
-    registers: [register],
-    collect: () => bytes.set(state().bytes),
-  })
-  const limit: Gauge = new Gauge({
+  }
+  addGauge(register, bytes, () => state().bytes)
+  const limit = {
     name: 'property_events_memory_limit_bytes',
     help: 'Resident memory above which nothing large is accepted, and memory is given back; 0 if there is no limit.',
     aggregator: 'max',
-    registers: [register],
-    collect: () => limit.set(state().limitBytes),
-  })
+  } as const
+  addGauge(register, limit, () => state().limitBytes)
   const refusals: Counter<'use'> = new Counter({
     name: 'property_events_in_flight_refusals_total',
     help: 'Requests refused with overloaded because there was no room for their bytes, by what they were for.',
@@ -202,15 +201,14 @@ function liveMetrics(register: Registry): LiveMetrics {
   return {
     delivered: (kind, seconds) => delays.observe({ kind }, Math.max(0, seconds)),
     watchWaiting(state) {
-      const waiting: Gauge<'kind'> = new Gauge({
+      const waiting = {
         name: 'property_events_waiting_requests',
         help: 'Requests that wait for events, by how they wait.',
-        labelNames: ['kind'],
-        registers: [register],
-        collect() {
-          const counts = state()
-          for (const kind of waitingKinds) waiting.set({ kind }, counts[kind])
-        },
+        labels: ['kind'],
+      } as const
+      addGauge(register, waiting, () => {
+        const counts = state()
+        return waitingKinds.map((kind) => [{ kind }, counts[kind]] as const)
       })
     },
   }

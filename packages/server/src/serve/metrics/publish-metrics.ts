@@ -1,7 +1,7 @@
 /** Counts of publishing: the outcome of requests, how long they waited, and what waits now. */
 import type { FeedName } from '@property-events/protocol'
-import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
+import { addGauge } from './asked-gauge.ts'
 import type { CommitObserver } from '../../publishing/append-queue/commit.ts'
 import type { SizeState, QueueState } from '../../publishing/append-queue/append-queue.ts'
 import type { PublishOutcome } from '../../publishing/publish.ts'
@@ -50,8 +50,12 @@ export function publishMetrics(register: Registry): PublishMetrics {
     waited: (ms) => waits.observe(ms / 1_000),
     committed: (outcome, ms) => commits.observe(ms / 1_000, outcome),
     watchQueue(state) {
-      addQueueGauges(register, state)
-      addSizeGauges(register, state)
+      for (const { of, ...gauge } of queueGauges) addGauge(register, gauge, () => of(state()))
+      for (const { of, ...gauge } of sizeGauges) {
+        addGauge(register, { ...gauge, labels: ['batch'] }, () =>
+          state().sizes.map((size) => [{ batch: batchLabel(size) }, of(size)] as const),
+        )
+      }
     },
     json: () => [outcomes.json(), storedEvents.json(), waits.json(), commits.json()],
   }
@@ -86,16 +90,6 @@ const queueGauges = [
   },
 ] as const
 
-function addQueueGauges(register: Registry, state: () => QueueState): void {
-  for (const { of, ...metric } of queueGauges) {
-    const gauge: Gauge = new Gauge({
-      ...metric,
-      registers: [register],
-      collect: () => gauge.set(of(state())),
-    })
-  }
-}
-
 const sizeGauges = [
   {
     name: 'property_events_lane_waiting_requests',
@@ -108,19 +102,6 @@ const sizeGauges = [
     of: ({ commits }: SizeState) => commits,
   },
 ] as const
-
-function addSizeGauges(register: Registry, state: () => QueueState): void {
-  for (const { of, ...metric } of sizeGauges) {
-    const gauge: Gauge<'batch'> = new Gauge({
-      ...metric,
-      labelNames: ['batch'],
-      registers: [register],
-      collect() {
-        for (const size of state().sizes) gauge.set({ batch: batchLabel(size) }, of(size))
-      },
-    })
-  }
-}
 
 function batchLabel({ batchEvents }: SizeState): string {
   return Number.isFinite(batchEvents) ? String(batchEvents) : 'any'

@@ -1,6 +1,7 @@
 /** What an operator sees of webhooks: how tries end, and the endpoints that this node sends to. */
-import { Counter, Gauge, Histogram } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
+import { addGauge } from './asked-gauge.ts'
 import type { TryOutcome } from '../../webhooks/plan.ts'
 import type { SendingCounts } from '../../webhooks/worker.ts'
 
@@ -30,7 +31,7 @@ export function webhookMetrics(register: Registry): WebhookMetrics {
   })
   let counts = (): SendingCounts => ({ endpoints: 0, failing: 0, underWay: 0 })
   const gauge = (name: string, help: string, of: keyof SendingCounts): void => {
-    const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(counts()[of]) })
+    addGauge(register, { name, help }, () => counts()[of])
   }
   gauge('property_events_webhook_endpoints', 'Endpoints that this node sends webhooks to.', 'endpoints')
   gauge(
