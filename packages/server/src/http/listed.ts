@@ -18,8 +18,9 @@ import { uuidSchema } from './openapi/parameters.ts'
 import type { Operation, OperationTarget } from './operation.ts'
 import { quoteInput } from './requests/echo-text.ts'
 import { readQuery, refusalOfParameters } from './requests/query.ts'
-import { withSmallBody } from './requests/read-body.ts'
+import { withReadBody } from './requests/read-body.ts'
 import type { BodyContext } from './requests/read-body.ts'
+import type { BodyReading } from './requests/body-members.ts'
 
 /** What lists need. */
 export interface ListContext {
@@ -74,12 +75,13 @@ export function listDescription(including: string): string {
 }
 
 /** `POST` of a small JSON body. */
-export function addOperation(
+export function addOperation<Body>(
   context: ListContext & BodyContext,
   things: Listed,
   given: RouteWords & {
     readonly body: SchemaName
-    readonly answer: (access: Access, text: string) => Promise<Outcome>
+    readonly read: (text: string) => BodyReading<Body>
+    readonly answer: (access: Access, body: Body) => Promise<Outcome>
   },
 ): Operation {
   return keyedOperation({
@@ -91,7 +93,7 @@ export function addOperation(
       const refusal = refusalOfParameters(query, context.limits.maxParameters)
       if (refusal !== undefined) return () => refused(refusal)
       return async (request, access) =>
-        withSmallBody(context, request, access, (text) => given.answer(access, text))
+        withReadBody(context, { request, access }, given.read, (body) => given.answer(access, body))
     },
   })
 }

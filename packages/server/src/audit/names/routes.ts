@@ -2,7 +2,7 @@
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import { readActorName } from '../../tenants/routes/tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-body.ts'
+import { withReadBody } from '../../http/requests/read-body.ts'
 import { isNamedActor } from './names.ts'
 import { adminOperation, noParameters } from '../../http/admin-operation.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
@@ -27,14 +27,13 @@ export function nameActor(context: Context): Operation {
       'Rows of the audit have opaque actors and never change. The name is kept apart from them, and can be erased.',
     body: 'ActorNameChange',
     ok: { description: 'The actor and its name.', schema: 'ActorName' },
-    answer: ({ request, access, params: [actor = ''] }) => {
+    answer: (asked) => {
+      const [actor = ''] = asked.params
       if (!isNamedActor(actor)) return notAnActor()
-      return withSmallBody(context, request, access, async (text) => {
-        const reading = readActorName(text)
-        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
-        const { name } = reading.body
-        if (name === null) await context.names.erase(actor, actorOf(access))
-        else await context.names.set({ actor, name }, actorOf(access))
+      return withReadBody(context, asked, readActorName, async ({ name }) => {
+        const by = actorOf(asked.access)
+        if (name === null) await context.names.erase(actor, by)
+        else await context.names.set({ actor, name }, by)
         return uncachedAnswer({ actor, name })
       })
     },

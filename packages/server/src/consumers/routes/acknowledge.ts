@@ -4,15 +4,14 @@ import type { FeedName } from '@property-events/protocol'
 import { checkCursor } from '../../reading/run.ts'
 import { refused } from '../../http/exchange.ts'
 import { feedKeyOf } from '../../http/access.ts'
-import type { Outcome } from '../../http/exchange.ts'
-import type { Access } from '../../http/access.ts'
 import { bodyProblems, capital, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
-import { readMembers } from '../../http/requests/body-members.ts'
+import { readObject } from '../../http/requests/body-members.ts'
+import type { BodyReading } from '../../http/requests/body-members.ts'
 import { refusalOfCursor } from '../../reading/routes/cursor-parameters.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-body.ts'
+import { withReadBody } from '../../http/requests/read-body.ts'
 import { consumersPath, nameParams, readConsumerName } from './consumer-path.ts'
 import type { ReadCounts } from '../read-counts.ts'
 import type { NameContext } from './consumer-path.ts'
@@ -58,36 +57,38 @@ export function acknowledgeReading(context: Context, feedName: FeedName): Operat
       const name = readConsumerName(target, context)
       if (typeof name !== 'string') return () => name
       return (request, access) =>
-        withSmallBody(context, request, access, (text) => acknowledge(context, feedName, access, name, text))
+        withReadBody(context, { request, access }, readPlace, async (place) => {
+          const key = feedKeyOf(access, feedName)
+          const head = await checkCursor(context.events, {
+            key,
+            after: place.sequenceNumber,
+            epoch: place.epoch,
+          })
+          if ('kind' in head) return refused(refusalOfCursor(head))
+          context.readCounts.acknowledge({ key, keyId: access.keyId ?? '', name, ...place })
+          return { kind: 'text', status: success.noContent, headers, body: '' }
+        })
     },
   }
 }
 
-async function acknowledge(
-  { events, readCounts }: Context,
-  feedName: FeedName,
-  access: Access,
-  name: string,
-  text: string,
-): Promise<Outcome> {
+/** Up to where the consumer has done everything. */
+interface AcknowledgedPlace {
+  readonly sequenceNumber: number
+  readonly epoch: string
+}
+
+function readPlace(text: string): BodyReading<AcknowledgedPlace> {
   const example = '{"sequenceNumber":1204,"epoch":"k3Jx0aQ9zT"}'
-  const reading = readMembers(text, ['sequenceNumber', 'epoch'] as const, example)
-  if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
-  const { members } = reading
-  const number = members.given.get('sequenceNumber')
-  const sequenceNumber =
-    typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
-  if (sequenceNumber === undefined)
-    members.fault('sequenceNumber', 'sequenceNumber must be a whole number, from 0.')
-  const words = 'the epoch that the number was read in, as x-feed-epoch says'
-  const epoch = members.matching('epoch', (one) => /^[0-9A-Za-z]{1,64}$/.test(one), words)
-  if (!members.given.has('epoch')) members.fault('epoch', `epoch must be ${words}.`)
-  if (members.errors.length > 0 || sequenceNumber === undefined || epoch === undefined) {
-    return refused({ code: 'invalid_body', errors: members.errors })
-  }
-  const key = feedKeyOf(access, feedName)
-  const head = await checkCursor(events, { key, after: sequenceNumber, epoch })
-  if ('kind' in head) return refused(refusalOfCursor(head))
-  readCounts.acknowledge({ key, keyId: access.keyId ?? '', name, sequenceNumber, epoch })
-  return { kind: 'text', status: success.noContent, headers, body: '' }
+  return readObject(text, ['sequenceNumber', 'epoch'], example, (members) => {
+    const number = members.given.get('sequenceNumber')
+    const sequenceNumber =
+      typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
+    if (sequenceNumber === undefined)
+      members.fault('sequenceNumber', 'sequenceNumber must be a whole number, from 0.')
+    const words = 'the epoch that the number was read in, as x-feed-epoch says'
+    const epoch = members.matching('epoch', (one) => /^[0-9A-Za-z]{1,64}$/.test(one), words)
+    if (!members.given.has('epoch')) members.fault('epoch', `epoch must be ${words}.`)
+    return sequenceNumber === undefined || epoch === undefined ? undefined : { sequenceNumber, epoch }
+  })
 }

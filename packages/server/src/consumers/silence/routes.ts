@@ -10,7 +10,7 @@ import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-body.ts'
+import { withReadBody } from '../../http/requests/read-body.ts'
 import { adminOperation, noParameters } from '../../http/admin-operation.ts'
 import { noTenant, tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import type { AdminRequest } from '../../http/admin-operation.ts'
@@ -20,8 +20,8 @@ import { actorOf } from '../../tenants/routes/tenants.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { KeysContext } from '../../keys/routes/keys.ts'
 import { longestSetMs, shortestSetMs } from './rules.ts'
-import { readMembers } from '../../http/requests/body-members.ts'
-import type { BodyReading } from '../../tenants/routes/tenant-body.ts'
+import { readObject } from '../../http/requests/body-members.ts'
+import type { BodyReading } from '../../http/requests/body-members.ts'
 
 interface Context extends KeysContext, BodyContext {
   readonly silence: SilenceStore
@@ -78,15 +78,9 @@ export function expectConsumer(context: Context): Operation {
   })
 }
 
-function expect(
-  context: Context,
-  { request, access }: AdminRequest<unknown>,
-  name: PresenceName,
-): Promise<Outcome> {
-  return withSmallBody(context, request, access, async (text) => {
-    const reading = readExpectedInterval(text)
-    if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
-    const outcome = await context.silence.expect(name, reading.body.expectation, actorOf(access))
+function expect(context: Context, asked: AdminRequest<unknown>, name: PresenceName): Promise<Outcome> {
+  return withReadBody(context, asked, readExpectedInterval, async ({ expectation }) => {
+    const outcome = await context.silence.expect(name, expectation, actorOf(asked.access))
     if (outcome !== 'done') return refusalOf(outcome)
     const [presence] = await context.silence.find([name])
     const { silentSince: _, ...expected } = silenceMembers(presence, Date.now())
@@ -105,23 +99,16 @@ function refusalOf(outcome: Exclude<ExpectOutcome, 'done'>): Outcome {
 function readExpectedInterval(
   text: string,
 ): BodyReading<{ readonly expectation: SetExpectation | undefined }> {
-  const reading = readMembers(text, ['seconds'], '{"seconds":3600}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const seconds = members.given.get('seconds')
-  if (members.nulls.has('seconds') && members.errors.length === 0) {
-    return { kind: 'body', body: { expectation: undefined } }
-  }
-  if (!isAllowed(seconds)) {
+  return readObject(text, ['seconds'], '{"seconds":3600}', (members) => {
+    const seconds = members.given.get('seconds')
+    if (members.nulls.has('seconds') && members.errors.length === 0) return { expectation: undefined }
+    if (isAllowed(seconds)) return { expectation: seconds === 0 ? 'never' : seconds * 1_000 }
     const [from, to] = [shortestSetMs / 1_000, longestSetMs / 1_000]
-    members.fault(
+    return members.fault(
       'seconds',
       `seconds must be a whole number from ${from} to ${to}; 0 if nothing is expected; or null for the interval that is learned.`,
     )
-    return { kind: 'faults', errors: members.errors }
-  }
-  if (members.errors.length > 0) return { kind: 'faults', errors: members.errors }
-  return { kind: 'body', body: { expectation: seconds === 0 ? 'never' : seconds * 1_000 } }
+  })
 }
 
 function isAllowed(seconds: unknown): seconds is number {

@@ -24,6 +24,26 @@ export type MembersReading<Member extends string> =
   | { readonly kind: 'members'; readonly members: BodyMembers<Member> }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
+/** What a body of one form says. */
+export type BodyReading<Body> =
+  | { readonly kind: 'body'; readonly body: Body }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+/** Reads a body of one form. `read` notes the faults, and returns nothing if something is missing. */
+export function readObject<Member extends string, Body>(
+  text: string,
+  names: readonly Member[],
+  example: string,
+  read: (members: BodyMembers<Member>) => Body | undefined,
+  maxDepth?: number,
+): BodyReading<Body> {
+  const reading = readMembers(text, names, example, maxDepth)
+  if (reading.kind === 'faults') return reading
+  const body = read(reading.members)
+  const { errors } = reading.members
+  return errors.length > 0 || body === undefined ? { kind: 'faults', errors } : { kind: 'body', body }
+}
+
 /** A request of this kind has some 200 bytes. */
 export const maxSmallBodyBytes = 4_096
 

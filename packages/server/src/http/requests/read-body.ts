@@ -7,6 +7,7 @@ import { refused } from '../exchange.ts'
 import type { Body, Outcome, Request, Refused } from '../exchange.ts'
 import type { Refusal } from '../problem/problem.ts'
 import { maxSmallBodyBytes } from './body-members.ts'
+import type { BodyReading } from './body-members.ts'
 import type { BodyCoding } from './body-headers.ts'
 import { readBodyHeaders, refusalOfBytes, unsupportedType, bodyTooLarge } from './body-headers.ts'
 import { createGunzip } from 'node:zlib'
@@ -59,6 +60,22 @@ export async function withSmallBody(
   } finally {
     flight.end()
   }
+}
+
+/** The same with what the body says. */
+export function withReadBody<Read>(
+  context: BodyContext,
+  { request, access }: { readonly request: Request; readonly access: Access },
+  read: (text: string) => BodyReading<Read>,
+  answer: (body: Read) => Promise<Outcome>,
+  maxBytes?: number,
+): Promise<Outcome> {
+  const answerText = async (text: string): Promise<Outcome> => {
+    const reading = read(text)
+    if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+    return answer(reading.body)
+  }
+  return withSmallBody(context, request, access, answerText, maxBytes)
 }
 
 /**

@@ -16,11 +16,10 @@ import type { AdminScope, GrantScope, ContactLimits } from '@property-events/pro
 import { branchScopes, grantedBranches, unlimitedScope } from '../granted-branches.ts'
 import { isNetwork } from '../allowed-networks.ts'
 import type { Grant, KeyChange, KeyRate } from '../key.ts'
-import { readMembers } from '../../http/requests/body-members.ts'
-import type { BodyMembers } from '../../http/requests/body-members.ts'
-import type { BodyReading } from '../../tenants/routes/tenant-body.ts'
+import { readObject } from '../../http/requests/body-members.ts'
+import type { BodyMembers, BodyReading } from '../../http/requests/body-members.ts'
 
-interface NewKeyBody {
+export interface NewKeyBody {
   readonly label: string
   readonly operator: boolean
   readonly grants: readonly Grant[]
@@ -38,9 +37,10 @@ const maxNetworks = 100
 const bodyDepth = 5
 
 export function readNewKey(text: string, nowMs: number): BodyReading<NewKeyBody> {
-  const reading = readMembers(text, keyMembers, example, bodyDepth)
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
+  return readObject(text, keyMembers, example, (members) => newKeyOf(members, nowMs), bodyDepth)
+}
+
+function newKeyOf(members: BodyMembers<(typeof keyMembers)[number]>, nowMs: number): NewKeyBody {
   const operator = members.given.get('operator') ?? false
   if (typeof operator !== 'boolean') members.fault('operator', 'operator must be true or false.')
   const body: NewKeyBody = {
@@ -64,42 +64,35 @@ export function readNewKey(text: string, nowMs: number): BodyReading<NewKeyBody>
       'The scopes of a key that is not an operator key belong in its grants, each with its tenant.',
     )
   }
-  const { errors } = members
-  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'body', body }
+  return body
 }
 
 export function readKeyChange(text: string, nowMs: number): BodyReading<KeyChange> {
   const names = ['label', 'expiresAt', 'rate', 'networks'] as const
-  const reading = readMembers(text, names, '{"label":"Website","expiresAt":null}', bodyDepth)
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  if (members.nulls.has('label')) members.fault('label', 'label cannot be removed; send an empty one.')
-  const orNull = <T>(member: (typeof names)[number], value: T | undefined): T | null | undefined =>
-    members.nulls.has(member) ? null : value
-  const body: KeyChange = {
-    label: readLabel(members),
-    expiresMs: orNull('expiresAt', readEnd(members, nowMs)),
-    rate: orNull('rate', readRate(members)),
-    networks: orNull('networks', readNetworks(members)),
+  const read = (members: BodyMembers<(typeof names)[number]>): KeyChange => {
+    if (members.nulls.has('label')) members.fault('label', 'label cannot be removed; send an empty one.')
+    const orNull = <T>(member: (typeof names)[number], value: T | undefined): T | null | undefined =>
+      members.nulls.has(member) ? null : value
+    return {
+      label: readLabel(members),
+      expiresMs: orNull('expiresAt', readEnd(members, nowMs)),
+      rate: orNull('rate', readRate(members)),
+      networks: orNull('networks', readNetworks(members)),
+    }
   }
-  const { errors } = members
-  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'body', body }
+  return readObject(text, names, '{"label":"Website","expiresAt":null}', read, bodyDepth)
 }
 
 const longestOverlapHours = 720
 const defaultOverlapHours = 24
 
 export function readRotation(text: string): BodyReading<{ readonly overlapHours: number }> {
-  const reading = readMembers(text, ['overlapHours'], '{"overlapHours":24}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const given = members.given.get('overlapHours') ?? defaultOverlapHours
-  if (typeof given !== 'number' || !(given >= 0 && given <= longestOverlapHours)) {
-    members.fault('overlapHours', `overlapHours must be a number from 0 to ${longestOverlapHours}.`)
-  }
-  if (members.errors.length > 0 || typeof given !== 'number')
-    return { kind: 'faults', errors: members.errors }
-  return { kind: 'body', body: { overlapHours: given } }
+  return readObject(text, ['overlapHours'], '{"overlapHours":24}', (members) => {
+    const given = members.given.get('overlapHours') ?? defaultOverlapHours
+    if (typeof given === 'number' && given >= 0 && given <= longestOverlapHours)
+      return { overlapHours: given }
+    return members.fault('overlapHours', `overlapHours must be a number from 0 to ${longestOverlapHours}.`)
+  })
 }
 
 /** The label of a key, which may be empty. */

@@ -9,8 +9,9 @@ import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { maxKeyBodyBytes, readKeyChange, readNewKey, readRotation } from './key-body.ts'
+import type { NewKeyBody } from './key-body.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-body.ts'
+import { withReadBody } from '../../http/requests/read-body.ts'
 import { adminOperation, noParameters } from '../../http/admin-operation.ts'
 import { aboutKey, noKey } from './key-path.ts'
 import { noTenant } from '../../tenants/routes/tenant-operation.ts'
@@ -133,16 +134,21 @@ export function createKey(context: KeysContext): Operation {
     body: 'NewKey',
     ok: { status: success.created, description: 'The key with its text.', schema: 'IssuedKey' },
     problems: ['tenant_not_found', 'scope_not_held'],
-    answer: ({ request, access }) =>
-      withSmallBody(context, request, access, (text) => create(context, access, text), maxKeyBodyBytes),
+    answer(asked) {
+      const read = (text: string) => readNewKey(text, Date.now())
+      return withReadBody(
+        context,
+        asked,
+        read,
+        (body) => create(context, asked.access, body),
+        maxKeyBodyBytes,
+      )
+    },
   })
 }
 
-async function create(context: KeysContext, access: Access, text: string): Promise<Outcome> {
+async function create(context: KeysContext, access: Access, body: NewKeyBody): Promise<Outcome> {
   const nowMs = Date.now()
-  const reading = readNewKey(text, nowMs)
-  if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
-  const { body } = reading
   const reached = reachedTenants(access, 'admin:manage')
   if (body.grants.some(({ tenantId }) => reached?.includes(tenantId) === false)) return noTenant
   const refusal = refusalOfGiving(access, body) ?? refusalOfOperator(access, body)
@@ -184,15 +190,18 @@ export function changeKey(context: KeysContext): Operation {
     ok: { description: 'The key as it is now.', schema: 'Key' },
     problems: ['key_not_found', 'key_ended', 'scope_not_held'],
     answer: ({ request, access, params: [keyId = ''] }) =>
-      withSmallBody(context, request, access, async (text) => {
-        const reading = readKeyChange(text, Date.now())
-        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
-        const refusal = await refusalOfChange(context, access, keyId, 'holds')
-        if (refusal !== undefined) return refusal
-        const outcome = await context.keys.changeKey(keyId, reading.body, actorOf(access))
-        if (outcome.kind === 'changed') return uncachedAnswer(keyMembers(outcome.record))
-        return outcome.kind === 'unknownKey' ? noKey : refused({ code: 'key_ended' })
-      }),
+      withReadBody(
+        context,
+        { request, access },
+        (text) => readKeyChange(text, Date.now()),
+        async (change) => {
+          const refusal = await refusalOfChange(context, access, keyId, 'holds')
+          if (refusal !== undefined) return refusal
+          const outcome = await context.keys.changeKey(keyId, change, actorOf(access))
+          if (outcome.kind === 'changed') return uncachedAnswer(keyMembers(outcome.record))
+          return outcome.kind === 'unknownKey' ? noKey : refused({ code: 'key_ended' })
+        },
+      ),
   })
 }
 
@@ -211,14 +220,12 @@ export function rotateOneKey(context: KeysContext): Operation {
     ok: { status: success.created, description: 'The new key with its text.', schema: 'RotatedKey' },
     problems: ['key_not_found', 'key_ended', 'scope_not_held'],
     answer: ({ request, access, params: [keyId = ''] }) =>
-      withSmallBody(context, request, access, async (text) => {
-        const reading = readRotation(text)
-        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+      withReadBody(context, { request, access }, readRotation, async ({ overlapHours }) => {
         const refusal = await refusalOfChange(context, access, keyId, 'holds', refusalOfOperator)
         if (refusal !== undefined) return refusal
         const rotated = await context.keyIssuer.rotate(keyId, {
           nowMs: Date.now(),
-          overlapMs: Math.round(reading.body.overlapHours * 3_600_000),
+          overlapMs: Math.round(overlapHours * 3_600_000),
           actor: actorOf(access),
         })
         if (rotated.kind !== 'rotated') {

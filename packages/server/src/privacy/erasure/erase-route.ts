@@ -15,13 +15,13 @@ import { lastDayOf } from '../hold/hold-answer.ts'
 import { erasedFeed } from './erasing-access.ts'
 import { inMaintenance, refusalOfPublish } from '../../publishing/publish-refusal.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-body.ts'
+import { withReadBody } from '../../http/requests/read-body.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
-import type { ErasureReason, FeedName, ProblemError } from '@property-events/protocol'
-import { isDay, readCaseRef, readMembers } from '../../http/requests/body-members.ts'
-import type { BodyMembers } from '../../http/requests/body-members.ts'
+import type { ErasureReason, FeedName } from '@property-events/protocol'
+import { isDay, readCaseRef, readObject } from '../../http/requests/body-members.ts'
+import type { BodyMembers, BodyReading } from '../../http/requests/body-members.ts'
 
 /** What erasing needs. */
 export interface EraseContext extends MaintenanceContext, BodyContext {
@@ -70,13 +70,11 @@ export function erase(context: EraseContext): Operation {
         return () => refusal
       }
       return async (request, access) =>
-        withSmallBody(context, request, access, async (text) => {
-          const read = readErasureBody(text)
-          if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
-          const key = erasedFeed(access, read.body.feed)
+        withReadBody(context, { request, access }, readErasureBody, async (body) => {
+          const key = erasedFeed(access, body.feed)
           if ('refusal' in key) return key
-          if (reading.dryRun) return count(context, key, read.body)
-          return refusalUnlessFresh(access) ?? begin(context, key, read.body, access)
+          if (reading.dryRun) return count(context, key, body)
+          return refusalUnlessFresh(access) ?? begin(context, key, body, access)
         })
     },
   })
@@ -147,26 +145,19 @@ interface ErasureBody {
   readonly receivedOn: string | undefined
 }
 
-type ErasureBodyReading =
-  | { readonly kind: 'body'; readonly body: ErasureBody }
-  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
-
 const names = ['feed', 'subjectId', 'eventId', 'reason', 'caseRef', 'receivedOn'] as const
 
 /** `text`: valid UTF-8, decoded. Faults repeat no value of the body, because it may be about a person. */
-function readErasureBody(text: string): ErasureBodyReading {
-  const reading = readMembers(text, names, '{"feed":"contact","subjectId":"…","reason":"…"}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const feed = members.oneOf('feed', feedNames)
-  const reason = members.oneOf('reason', erasureReasons)
-  const target = readTarget(members)
-  const caseRef = readCaseRef(members)
-  const receivedOn = members.matching('receivedOn', isDay, 'a day such as 2026-01-31')
-  const { errors } = members
-  if (errors.length > 0 || feed === undefined || reason === undefined || target === undefined)
-    return { kind: 'faults', errors }
-  return { kind: 'body', body: { feed, target, reason, caseRef, receivedOn } }
+function readErasureBody(text: string): BodyReading<ErasureBody> {
+  return readObject(text, names, '{"feed":"contact","subjectId":"…","reason":"…"}', (members) => {
+    const feed = members.oneOf('feed', feedNames)
+    const reason = members.oneOf('reason', erasureReasons)
+    const target = readTarget(members)
+    const caseRef = readCaseRef(members)
+    const receivedOn = members.matching('receivedOn', isDay, 'a day such as 2026-01-31')
+    const isWhole = feed !== undefined && reason !== undefined && target !== undefined
+    return isWhole ? { feed, target, reason, caseRef, receivedOn } : undefined
+  })
 }
 
 function readTarget(members: BodyMembers<(typeof names)[number]>): ErasureTarget | undefined {

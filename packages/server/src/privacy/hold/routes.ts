@@ -20,8 +20,9 @@ import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
 import { erasedFeed, erasingTenant, maySee } from '../erasure/erasing-access.ts'
 import { holdAnswer } from './hold-answer.ts'
 import type { HoldStore } from './hold.ts'
-import type { FeedName, HoldGround, ProblemError } from '@property-events/protocol'
-import { isDay, readCaseRef, readMembers } from '../../http/requests/body-members.ts'
+import type { FeedName, HoldGround } from '@property-events/protocol'
+import { isDay, readCaseRef, readObject } from '../../http/requests/body-members.ts'
+import type { BodyReading } from '../../http/requests/body-members.ts'
 
 interface Context extends MaintenanceContext, ListContext, BodyContext {
   readonly holds: HoldStore
@@ -38,14 +39,16 @@ export function addHold(context: Context): Operation {
     body: 'HoldRequest',
     ok: { status: success.created, description: 'It is on hold.', schema: 'Hold' },
     problems: ['storage_full', ...changeProblems],
-    answer: (access, text) => add(context, access, text),
+    read: (text) => readHoldBody(text, Date.now()),
+    answer: (access, body) => add(context, access, body),
   })
 }
 
-async function add(context: Context, access: Access, text: string): Promise<Outcome> {
-  const read = readHoldBody(text, Date.now())
-  if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
-  const { feed, subjectId, ground, untilMs, caseRef } = read.body
+async function add(
+  context: Context,
+  access: Access,
+  { feed, subjectId, ground, untilMs, caseRef }: HoldBody,
+): Promise<Outcome> {
   const key = erasedFeed(access, feed)
   if ('refusal' in key) return key
   const stopped = await inMaintenance(context)
@@ -106,16 +109,10 @@ interface HoldBody {
   readonly feed: FeedName
   readonly subjectId: string
   readonly ground: HoldGround
-  /** The last day of the hold, as written. */
-  readonly until: string
-  /** The first millisecond after it. */
+  /** The first millisecond after the last day of the hold. */
   readonly untilMs: number
   readonly caseRef: string | undefined
 }
-
-type HoldBodyReading =
-  | { readonly kind: 'body'; readonly body: HoldBody }
-  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
 const names = ['feed', 'subjectId', 'ground', 'until', 'caseRef'] as const
 
@@ -123,30 +120,25 @@ const dayMs = 86_400_000
 /** A hold is not for ever, and a year is easily mistyped. */
 const longestYears = 20
 
-function readHoldBody(text: string, nowMs: number): HoldBodyReading {
-  const reading = readMembers(
-    text,
-    names,
-    '{"feed":"contact","subjectId":"…","ground":"…","until":"2027-12-31"}',
-  )
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const feed = members.oneOf('feed', feedNames)
-  const subjectId = members.uuid('subjectId')
-  const ground = members.oneOf('ground', holdGrounds)
+function readHoldBody(text: string, nowMs: number): BodyReading<HoldBody> {
   const latestMs = new Date(nowMs).setUTCFullYear(new Date(nowMs).getUTCFullYear() + longestYears)
   const isUntil = (day: string): boolean => {
     const endMs = isDay(day) ? endOf(day) : 0
     return endMs > nowMs && endMs <= latestMs
   }
   const words = `a day such as 2027-12-31, which it includes (UTC): today or later, and at most ${longestYears} years from now`
-  const until = members.matching('until', isUntil, words)
-  if (!members.given.has('until')) members.fault('until', `until must be ${words}.`)
-  const caseRef = readCaseRef(members)
-  const { errors } = members
-  const isWhole = feed !== undefined && subjectId !== undefined && ground !== undefined && until !== undefined
-  if (errors.length > 0 || !isWhole) return { kind: 'faults', errors }
-  return { kind: 'body', body: { feed, subjectId, ground, until, untilMs: endOf(until), caseRef } }
+  const example = '{"feed":"contact","subjectId":"…","ground":"…","until":"2027-12-31"}'
+  return readObject(text, names, example, (members) => {
+    const feed = members.oneOf('feed', feedNames)
+    const subjectId = members.uuid('subjectId')
+    const ground = members.oneOf('ground', holdGrounds)
+    const until = members.matching('until', isUntil, words)
+    if (!members.given.has('until')) members.fault('until', `until must be ${words}.`)
+    const caseRef = readCaseRef(members)
+    const isWhole =
+      feed !== undefined && subjectId !== undefined && ground !== undefined && until !== undefined
+    return isWhole ? { feed, subjectId, ground, untilMs: endOf(until), caseRef } : undefined
+  })
 }
 
 function endOf(day: string): number {

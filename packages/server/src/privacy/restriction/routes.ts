@@ -20,8 +20,9 @@ import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
 import type { LiftOutcome, RestrictOutcome, RestrictionStore, Restriction } from './restriction.ts'
 import type { Restriction as RestrictionAnswer } from '@property-events/protocol/wire'
 import { timeOf } from '../../http/time-of.ts'
-import type { ProblemError, RestrictionReason } from '@property-events/protocol'
-import { readCaseRef, readMembers } from '../../http/requests/body-members.ts'
+import type { RestrictionReason } from '@property-events/protocol'
+import { readCaseRef, readObject } from '../../http/requests/body-members.ts'
+import type { BodyReading } from '../../http/requests/body-members.ts'
 
 interface Context extends MaintenanceContext, ListContext, BodyContext {
   readonly restrictions: RestrictionStore
@@ -46,23 +47,22 @@ export function restrictContact(context: Context): Operation {
     body: 'RestrictionRequest',
     ok: { status: success.accepted, description: 'It has started, and is on disk.', schema: 'Restriction' },
     problems,
-    answer: (access, text) => begin(context, access, text),
+    read: readRestrictionBody,
+    answer: (access, body) => begin(context, access, body),
   })
 }
 
 async function begin(
   context: Context,
   { keyId = '', tenantId = '' }: Access,
-  text: string,
+  body: RestrictionBody,
 ): Promise<Outcome> {
-  const read = readRestrictionBody(text)
-  if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
   const stopped = await inMaintenance(context)
   if (stopped !== undefined) return stopped
   const outcome = await context.restrictions.begin({
     restrictionId: uuidV7(Date.now()),
     key: { tenantId, feed: 'contact' },
-    ...read.body,
+    ...body,
     actor: `key:${keyId}`,
     closingEventId: uuidV7(Date.now()),
   })
@@ -154,22 +154,15 @@ interface RestrictionBody {
   readonly caseRef: string | undefined
 }
 
-type RestrictionBodyReading =
-  | { readonly kind: 'body'; readonly body: RestrictionBody }
-  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
-
 const names = ['feed', 'subjectId', 'reason', 'caseRef'] as const
 
-function readRestrictionBody(text: string): RestrictionBodyReading {
-  const reading = readMembers(text, names, '{"subjectId":"…","reason":"accuracy_contested"}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  // Only contacts can be restricted.
-  if (members.given.has('feed')) members.oneOf('feed', ['contact'])
-  const subjectId = members.uuid('subjectId')
-  const reason = members.oneOf('reason', restrictionReasons)
-  const caseRef = readCaseRef(members)
-  const { errors } = members
-  if (errors.length > 0 || subjectId === undefined || reason === undefined) return { kind: 'faults', errors }
-  return { kind: 'body', body: { subjectId, reason, caseRef } }
+function readRestrictionBody(text: string): BodyReading<RestrictionBody> {
+  return readObject(text, names, '{"subjectId":"…","reason":"accuracy_contested"}', (members) => {
+    // Only contacts can be restricted.
+    if (members.given.has('feed')) members.oneOf('feed', ['contact'])
+    const subjectId = members.uuid('subjectId')
+    const reason = members.oneOf('reason', restrictionReasons)
+    const caseRef = readCaseRef(members)
+    return subjectId === undefined || reason === undefined ? undefined : { subjectId, reason, caseRef }
+  })
 }

@@ -1,13 +1,10 @@
 /** Bodies that make or change a tenant (PROTOCOL §12). */
 import { hasAtMost, plainText } from '@property-events/protocol'
-import type { ProblemError } from '@property-events/protocol'
 import type { TenantChange } from '../tenant.ts'
-import { readMembers } from '../../http/requests/body-members.ts'
-import type { BodyMembers } from '../../http/requests/body-members.ts'
+import { readObject } from '../../http/requests/body-members.ts'
+import type { BodyMembers, BodyReading } from '../../http/requests/body-members.ts'
 
-export type BodyReading<Body> =
-  | { readonly kind: 'body'; readonly body: Body }
-  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+export type { BodyReading }
 
 interface NewTenantBody {
   /** Lower case; `undefined`: a new id is made. */
@@ -31,34 +28,28 @@ export function isReference(text: string): boolean {
 export const referenceWords = '1 to 100 printable ASCII characters without blanks'
 
 export function readNewTenant(text: string): BodyReading<NewTenantBody> {
-  const reading = readMembers(text, ['tenantId', 'name', 'reference'], '{"name":"Hill & Co, Guildford"}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const tenantId = members.given.has('tenantId') ? members.uuid('tenantId') : undefined
-  const name = readName(members)
-  if (!members.given.has('name')) members.fault('name', `name must be ${tenantNameWords}.`)
-  const reference = readReference(members)
-  if (members.errors.length > 0 || name === undefined) return { kind: 'faults', errors: members.errors }
-  return { kind: 'body', body: { tenantId, name, reference } }
+  const names = ['tenantId', 'name', 'reference'] as const
+  return readObject(text, names, '{"name":"Hill & Co, Guildford"}', (members) => {
+    const tenantId = members.given.has('tenantId') ? members.uuid('tenantId') : undefined
+    const name = readName(members)
+    if (!members.given.has('name')) members.fault('name', `name must be ${tenantNameWords}.`)
+    const reference = readReference(members)
+    return name === undefined ? undefined : { tenantId, name, reference }
+  })
 }
 
 export function readTenantChange(text: string): BodyReading<TenantChange> {
-  const reading = readMembers(
-    text,
-    ['name', 'reference', 'suspended', 'duties'],
-    '{"name":"Hill & Sons","suspended":false}',
-  )
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  for (const member of ['name', 'suspended', 'duties'] as const) {
-    if (members.nulls.has(member))
-      members.fault(member, `${member} cannot be removed; leave it out to keep it.`)
-  }
-  const name = readName(members)
-  const reference = members.nulls.has('reference') ? null : readReference(members)
-  const [suspended, duties] = [readFlag(members, 'suspended'), readFlag(members, 'duties')]
-  if (members.errors.length > 0) return { kind: 'faults', errors: members.errors }
-  return { kind: 'body', body: { name, reference, suspended, duties } }
+  const names = ['name', 'reference', 'suspended', 'duties'] as const
+  return readObject(text, names, '{"name":"Hill & Sons","suspended":false}', (members) => {
+    for (const member of ['name', 'suspended', 'duties'] as const) {
+      if (members.nulls.has(member))
+        members.fault(member, `${member} cannot be removed; leave it out to keep it.`)
+    }
+    const name = readName(members)
+    const reference = members.nulls.has('reference') ? null : readReference(members)
+    const [suspended, duties] = [readFlag(members, 'suspended'), readFlag(members, 'duties')]
+    return { name, reference, suspended, duties }
+  })
 }
 
 function readFlag<Name extends string>(members: BodyMembers<Name>, name: Name): boolean | undefined {
@@ -78,13 +69,11 @@ function readReference(members: BodyMembers<'reference'>): string | undefined {
 
 /** `null` erases the name. */
 export function readActorName(text: string): BodyReading<{ readonly name: string | null }> {
-  const reading = readMembers(text, ['name'], '{"name":"A. Person"}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const name = members.nulls.has('name') ? null : readName(members)
-  if (name === undefined && !members.given.has('name')) {
-    members.fault('name', `name must be ${tenantNameWords}; or null, which erases it.`)
-  }
-  if (members.errors.length > 0 || name === undefined) return { kind: 'faults', errors: members.errors }
-  return { kind: 'body', body: { name } }
+  return readObject(text, ['name'], '{"name":"A. Person"}', (members) => {
+    const name = members.nulls.has('name') ? null : readName(members)
+    if (name === undefined && !members.given.has('name')) {
+      members.fault('name', `name must be ${tenantNameWords}; or null, which erases it.`)
+    }
+    return name === undefined ? undefined : { name }
+  })
 }

@@ -11,7 +11,7 @@ import { success } from '../../http/problem/problem.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readNewTenant, readTenantChange } from './tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-body.ts'
+import { withReadBody } from '../../http/requests/read-body.ts'
 import { adminOperation, noParameters } from '../../http/admin-operation.ts'
 import { noTenant, tenantOperation } from './tenant-operation.ts'
 import { listBy, positionCursor } from '../../http/listed.ts'
@@ -160,11 +160,8 @@ export function createTenant(context: Context): Operation {
     body: 'NewTenant',
     ok: { status: success.created, description: 'The new tenant.', schema: 'Tenant' },
     problems: ['tenant_exists'],
-    answer: ({ request, access }) =>
-      withSmallBody(context, request, access, async (text) => {
-        const reading = readNewTenant(text)
-        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
-        const { tenantId = randomUUID(), name, reference } = reading.body
+    answer: (asked) =>
+      withReadBody(context, asked, readNewTenant, async ({ tenantId = randomUUID(), name, reference }) => {
         const tenant: Tenant = {
           tenantId,
           name,
@@ -172,7 +169,7 @@ export function createTenant(context: Context): Operation {
           suspended: false,
           ...(reference === undefined ? {} : { reference }),
         }
-        const outcome = await context.tenants.createTenant(tenant, actorOf(access))
+        const outcome = await context.tenants.createTenant(tenant, actorOf(asked.access))
         if (outcome !== 'created') return conflict(outcome)
         const location = `${context.basePath}/v1/admin/tenants/${tenantId}`
         return uncachedAnswer(newTenantMembers(tenant), success.created, { location })
@@ -209,16 +206,14 @@ export function changeTenant(context: Context): Operation {
     ok: { description: 'The tenant as it is now.', schema: 'Tenant' },
     problems: ['tenant_exists'],
     answer: ({ request, access, tenant: { tenantId } }) =>
-      withSmallBody(context, request, access, async (text) => {
-        const reading = readTenantChange(text)
-        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
-        const { reference, suspended, duties } = reading.body
+      withReadBody(context, { request, access }, readTenantChange, async (change) => {
+        const { reference, suspended, duties } = change
         const isOperators = [reference, suspended, duties].some((value) => value !== undefined)
         if (isOperators && !access.adminScopes.includes('admin:manage')) {
           const detail = 'Only an operator can change more than the name of a tenant.'
           return refused({ code: 'missing_scope', detail })
         }
-        const outcome = await context.tenants.changeTenant(tenantId, reading.body, actorOf(access))
+        const outcome = await context.tenants.changeTenant(tenantId, change, actorOf(access))
         if (outcome.kind === 'changed') {
           // A leaving tenant stays after all (PROTOCOL §5.10).
           if (suspended === false) await context.leaving.end(tenantId, actorOf(access))
