@@ -155,8 +155,8 @@ function addExpire(keys: Command, context: CommandContext): void {
           : readFutureTimestamp(when, 'The time', reader)
     return withStore(reader, flags, async ({ storage, flags: store, actor }) => {
       const keyId = keyIdOf(written, store)
-      if ((await storage.keys.setKeyExpiry(keyId, expiresMs, actor)) === 'unknownKey')
-        throw unknownKey(keyId, store)
+      const { kind } = await storage.keys.changeKey(keyId, { expiresMs: expiresMs ?? null }, actor)
+      if (kind !== 'changed') throw kind === 'unknownKey' ? unknownKey(keyId, store) : revokedKey(keyId)
       if (output.json) return output.writeJson({ keyId, expires: timestampJson(expiresMs) })
       return output.write(
         expiresMs === undefined
@@ -185,8 +185,8 @@ function addRate(keys: Command, context: CommandContext): void {
       const rate = perSecond === 'default' ? undefined : readOwnRate(perSecond, burst, reader)
       return withStore(reader, flags, async ({ storage, actor, flags: store }) => {
         const keyId = keyIdOf(written, store)
-        if ((await storage.keys.setKeyRate(keyId, rate, actor)) === 'unknownKey')
-          throw unknownKey(keyId, store)
+        const { kind } = await storage.keys.changeKey(keyId, { rate: rate ?? null }, actor)
+        if (kind !== 'changed') throw kind === 'unknownKey' ? unknownKey(keyId, store) : revokedKey(keyId)
         if (output.json) return output.writeJson({ keyId, rate: rate ?? null })
         return output.write(
           rate === undefined
@@ -196,6 +196,10 @@ function addRate(keys: Command, context: CommandContext): void {
       })
     },
   )
+}
+
+function revokedKey(keyId: string): Refusal {
+  return new Refusal(`Key ${keyId} was revoked, and a revoked key cannot be changed.`)
 }
 
 interface Count {

@@ -133,7 +133,7 @@ function addSuspend(tenants: Command, context: CommandContext): void {
     if (ends !== undefined) reader.fault('--reading-ends goes with --unpublish.')
     return withStore(reader, flags, async (store) => {
       const tenant = await findTenant(store, idOrName)
-      await store.storage.tenants.setTenantSuspended(tenant.tenantId, true, store.actor)
+      await store.storage.tenants.changeTenant(tenant.tenantId, { suspended: true }, store.actor)
       if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended: true }))
       return output.write(`Suspended tenant ${tenant.tenantId} "${plainText(tenant.name)}".\n`)
     })
@@ -180,7 +180,7 @@ function addResume(tenants: Command, context: CommandContext): void {
       const tenant = await findTenant(store, idOrName)
       const { tenantId } = tenant
       const wasLeaving = (await leavingOf(storage, tenantId)) !== undefined
-      await storage.tenants.setTenantSuspended(tenantId, false, actor)
+      await storage.tenants.changeTenant(tenantId, { suspended: false }, actor)
       await storage.leaving.end(tenantId, actor)
       if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended: false }))
       const removed = wasLeaving ? ' Removed properties stay removed until they are published again.' : ''

@@ -117,6 +117,15 @@ describe('keys, while the service runs', () => {
     await becomes(key, 401)
     await runJson(['keys', 'expire', key, '2099-01-31', ...data])
     await becomes(key, 200)
+    await runJson(['keys', 'revoke', key, ...data])
+    for (const change of [
+      ['expire', key, 'never'],
+      ['rate', key, '5'],
+    ]) {
+      const { code, stderr } = await run(['keys', ...change, ...data])
+      assert.equal(code, 1)
+      assert.match(stderr, /was revoked/)
+    }
   })
 
   it('a suspended tenant is locked out within two seconds, and let in again (D7)', async () => {

@@ -90,7 +90,7 @@ async function makeIn(place: Place): Promise<Made> {
     const record = { keyId, ...secret, label: '', operator: false, grants, ...times, rate: undefined }
     await store.keys.insertKey(record, actor)
   }
-  await store.tenants.setTenantSuspended(tenantA, true, actor)
+  await store.tenants.changeTenant(tenantA, { suspended: true }, actor)
   const counted = await store.deletions.count(tenantA)
   assert.ok(counted.kind === 'counted')
   return {

@@ -21,7 +21,7 @@ export function tenantCreated({ tenantId, suspended }: Tenant): Changes {
   return [{ action: 'tenant.created', tenant: tenantId, target: tenantId, detail: { suspended } }]
 }
 
-export function suspensionSet(tenantId: string, suspended: boolean): Changes {
+function suspensionSet(tenantId: string, suspended: boolean): Changes {
   const action = suspended ? 'tenant.suspended' : 'tenant.resumed'
   return [{ action, tenant: tenantId, target: tenantId, detail: {} }]
 }
@@ -137,8 +137,8 @@ export function keyCreated(record: KeyRecord): Changes {
   const tenantIds = grants.map(({ tenantId }) => tenantId)
   return [
     ...created,
-    ...(rate === undefined ? [] : rateSet(keyId, tenantIds, rate)),
-    ...(networks === undefined ? [] : networksSet(keyId, tenantIds, networks)),
+    ...(rate === undefined ? [] : ofKey(keyId, tenantIds, rateSet(rate))),
+    ...(networks === undefined ? [] : ofKey(keyId, tenantIds, networksSet(networks))),
   ]
 }
 
@@ -148,38 +148,34 @@ function contactLimitsOf(grant: Grant | undefined): Pick<Grant, 'contact'> {
 
 /** For one commit: `before` is the key as found under its lock. */
 export function keyChanged(before: KeyRecord, after: KeyRecord): Changes {
-  const { keyId } = after
+  const { keyId, label, expiresMs, rate, networks } = after
   const tenantIds = after.grants.map(({ tenantId }) => tenantId)
-  const isSameRate =
-    before.rate?.perSecond === after.rate?.perSecond && before.rate?.burst === after.rate?.burst
-  const isSameFrom = String(before.networks ?? []) === String(after.networks ?? [])
-  return [
-    ...(before.label === after.label ? [] : labelSet(keyId, tenantIds)),
-    ...(before.expiresMs === after.expiresMs ? [] : expirySet(keyId, tenantIds, after.expiresMs)),
-    ...(isSameRate ? [] : rateSet(keyId, tenantIds, after.rate)),
-    ...(isSameFrom ? [] : networksSet(keyId, tenantIds, after.networks ?? [])),
+  const isSameRate = before.rate?.perSecond === rate?.perSecond && before.rate?.burst === rate?.burst
+  const isSameFrom = String(before.networks ?? []) === String(networks ?? [])
+  const changes: readonly KeyChange[] = [
+    ...(before.label === label ? [] : [{ action: 'key.labelled', detail: {} } as const]),
+    ...(before.expiresMs === expiresMs
+      ? []
+      : [{ action: 'key.expiry_set', detail: { expiresMs: expiresMs ?? null } } as const]),
+    ...(isSameRate ? [] : [rateSet(rate)]),
+    ...(isSameFrom ? [] : [networksSet(networks ?? [])]),
   ]
+  return changes.flatMap((change) => ofKey(keyId, tenantIds, change))
+}
+
+function rateSet(rate: KeyRate | undefined): KeyChange {
+  return { action: 'key.rate_set', detail: { rate: rate ?? null } }
+}
+
+function networksSet(networks: readonly string[]): KeyChange {
+  return { action: 'key.networks_set', detail: { networks } }
 }
 
 /** The key that ends, and the key that replaces it. */
 export function keyRotated(old: KeyRecord, fresh: KeyRecord): Changes {
+  const tenantIds = old.grants.map(({ tenantId }) => tenantId)
   const detail = { by: fresh.keyId, endsMs: old.expiresMs ?? 0 }
-  const rotated = overTenants(old.grants, (grant) => {
-    return { action: 'key.rotated', tenant: grant?.tenantId ?? null, target: old.keyId, detail }
-  })
-  return [...rotated, ...keyCreated(fresh)]
-}
-
-function labelSet(keyId: string, tenantIds: readonly string[]): Changes {
-  return overTenants(tenantIds, (tenant) => {
-    return { action: 'key.labelled', tenant: tenant ?? null, target: keyId, detail: {} }
-  })
-}
-
-function networksSet(keyId: string, tenantIds: readonly string[], networks: readonly string[]): Changes {
-  return overTenants(tenantIds, (tenant) => {
-    return { action: 'key.networks_set', tenant: tenant ?? null, target: keyId, detail: { networks } }
-  })
+  return [...ofKey(old.keyId, tenantIds, { action: 'key.rotated', detail }), ...keyCreated(fresh)]
 }
 
 export function keyGranted(keyId: string, grant: Grant): Changes {
@@ -193,32 +189,11 @@ function branchesOf(grant: Grant | undefined): { readonly branches?: number } {
 }
 
 export function keyRevoked(keyId: string, tenantIds: readonly string[]): Changes {
-  return overTenants(tenantIds, (tenant) => {
-    return { action: 'key.revoked', tenant: tenant ?? null, target: keyId, detail: {} }
-  })
-}
-
-export function expirySet(
-  keyId: string,
-  tenantIds: readonly string[],
-  expiresMs: number | undefined,
-): Changes {
-  const detail = { expiresMs: expiresMs ?? null }
-  return overTenants(tenantIds, (tenant) => {
-    return { action: 'key.expiry_set', tenant: tenant ?? null, target: keyId, detail }
-  })
-}
-
-export function rateSet(keyId: string, tenantIds: readonly string[], rate: KeyRate | undefined): Changes {
-  return overTenants(tenantIds, (tenant) => {
-    return { action: 'key.rate_set', tenant: tenant ?? null, target: keyId, detail: { rate: rate ?? null } }
-  })
+  return ofKey(keyId, tenantIds, { action: 'key.revoked', detail: {} })
 }
 
 export function keyRehashed(keyId: string, tenantIds: readonly string[], pepperId: string): Changes {
-  return overTenants(tenantIds, (tenant) => {
-    return { action: 'key.rehashed', tenant: tenant ?? null, target: keyId, detail: { pepperId } }
-  })
+  return ofKey(keyId, tenantIds, { action: 'key.rehashed', detail: { pepperId } })
 }
 
 export function pepperFinished(pepperId: string): Changes {
@@ -270,9 +245,7 @@ export function sessionBegun(
   tenantIds: readonly string[],
   by: 'pasted_key' | 'link',
 ): Changes {
-  return overTenants(tenantIds, (tenant) => {
-    return { action: 'session.begun', tenant: tenant ?? null, target: keyId, detail: { by } }
-  })
+  return ofKey(keyId, tenantIds, { action: 'session.begun', detail: { by } })
 }
 
 export function auditPruned(beforeMs: number, rows: number): Changes {
@@ -282,6 +255,16 @@ export function auditPruned(beforeMs: number, rows: number): Changes {
 /** The rows of the changes of one commit, in their order. */
 export function auditRows(changes: Changes, actor: Actor, nowMs: number): readonly AuditRow[] {
   return changes.map((change) => ({ id: uuidV7(nowMs), atMs: nowMs, actor, ...change }))
+}
+
+/** What all rows of one change of a key have. */
+type KeyChange = Without<AuditChange, 'tenant' | 'target'>
+
+/** Of each member of a union. */
+type Without<Union, Name extends string> = Union extends unknown ? Omit<Union, Name> : never
+
+function ofKey(keyId: string, tenantIds: readonly string[], change: KeyChange): Changes {
+  return overTenants(tenantIds, (tenant) => ({ ...change, tenant: tenant ?? null, target: keyId }))
 }
 
 /** One row for a change that belongs to no tenant. */

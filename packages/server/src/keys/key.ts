@@ -217,8 +217,6 @@ export interface KeyStore {
   keys(): Promise<readonly KeyRecord[]>
   /** The first revocation stays; a key never comes back. */
   revokeKey(keyId: string, revokedMs: number, actor: Actor): Promise<'done' | 'unknownKey'>
-  setKeyExpiry(keyId: string, expiresMs: number | undefined, actor: Actor): Promise<'done' | 'unknownKey'>
-  setKeyRate(keyId: string, rate: KeyRate | undefined, actor: Actor): Promise<'done' | 'unknownKey'>
   /** The ids of all keys, in no order. This is cheaper than the keys: half a megabyte of ids is read in some milliseconds. */
   keyIds(): Promise<readonly string[]>
   /** The peppers of the keys that are not revoked, each once. */

@@ -1,16 +1,7 @@
 /** Keys and their grants in a database. */
 import { setsOfGrants, viewsBeingMade } from '../events/branches/branch-view-store.ts'
 import { branchSetsReady } from '../events/log-statements.ts'
-import {
-  expirySet,
-  keyChanged,
-  keyCreated,
-  keyGranted,
-  keyRehashed,
-  keyRevoked,
-  keyRotated,
-  rateSet,
-} from '../audit/changes.ts'
+import { keyChanged, keyCreated, keyGranted, keyRehashed, keyRevoked, keyRotated } from '../audit/changes.ts'
 import { among, defineWrite, noteLockWaitMs, rowsFrom, statement } from '../sql/database.ts'
 import type { Query, Sql, StoreAccess, Transaction } from '../sql/database.ts'
 import type { Actor } from '../audit/actor.ts'
@@ -25,7 +16,6 @@ import type {
   FreshKey,
   Grant,
   KeyChange,
-  KeyRate,
   KeyRecord,
   KeyStore,
   RotateKeyOutcome,
@@ -90,15 +80,6 @@ const revoke = statement<KeyNumber>(
   'key-revoke',
   'UPDATE key SET revoked_ms = $2 WHERE key_id = $1 AND revoked_ms IS NULL RETURNING key_no',
 )
-const expire = statement<KeyNumber>(
-  'key-expire',
-  'UPDATE key SET expires_ms = $2 WHERE key_id = $1 AND expires_ms IS DISTINCT FROM $2 RETURNING key_no',
-)
-const setRate = statement<KeyNumber>(
-  'key-rate',
-  `UPDATE key SET rate_per_second = $2, rate_burst = $3
-    WHERE key_id = $1 AND (rate_per_second IS DISTINCT FROM $2 OR rate_burst IS DISTINCT FROM $3) RETURNING key_no`,
-)
 const rehash = statement<KeyNumber>(
   'key-rehash',
   'UPDATE key SET secret_hash = $3, pepper_id = $4 WHERE key_id = $1 AND pepper_id = $2 RETURNING key_no',
@@ -150,27 +131,6 @@ const revokeKey = defineWrite('key-revoke', async (tx, keyId: string, revokedMs:
   await tx.note(keyRevoked(keyId, tenants), actor)
   return 'done'
 })
-
-const setKeyExpiry = defineWrite(
-  'key-expiry',
-  async (tx, keyId: string, expiresMs: number | undefined, actor: Actor) => {
-    const tenants = await changedBy(tx, expire(keyId, expiresMs ?? null))
-    if (tenants === undefined) return known(tx, keyId)
-    await tx.note(expirySet(keyId, tenants, expiresMs), actor)
-    return 'done'
-  },
-)
-
-const setKeyRate = defineWrite(
-  'key-rate',
-  async (tx, keyId: string, rate: KeyRate | undefined, actor: Actor) => {
-    const { perSecond = null, burst = null } = rate ?? {}
-    const tenants = await changedBy(tx, setRate(keyId, perSecond, burst))
-    if (tenants === undefined) return known(tx, keyId)
-    await tx.note(rateSet(keyId, tenants, rate), actor)
-    return 'done'
-  },
-)
 
 const rehashKey = defineWrite(
   'key-rehash',
@@ -262,8 +222,6 @@ export function keyStore({ read, write }: StoreAccess): KeyStore {
     insertKey: (record, actor) => write(insertKey, record, actor),
     grant: (keyId, grant, actor) => write(giveGrant, keyId, grant, actor),
     revokeKey: (keyId, revokedMs, actor) => write(revokeKey, keyId, revokedMs, actor),
-    setKeyExpiry: (keyId, expiresMs, actor) => write(setKeyExpiry, keyId, expiresMs, actor),
-    setKeyRate: (keyId, rate, actor) => write(setKeyRate, keyId, rate, actor),
     rehashKey: (keyId, fromPepperId, hashed, actor) => write(rehashKey, keyId, fromPepperId, hashed, actor),
     changeKey: (keyId, change, actor) => write(changeKey, keyId, change, actor),
     rotateKey: (keyId, fresh, actor) => write(rotateKey, keyId, fresh, actor),

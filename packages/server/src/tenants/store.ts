@@ -3,7 +3,7 @@ import { insertNewFeeds } from '../events/log-statements.ts'
 import { insertKeys } from '../keys/key-rows.ts'
 import { among, defineWrite, rowsFrom, statement } from '../sql/database.ts'
 import type { Query, StoreAccess, Transaction } from '../sql/database.ts'
-import { keyCreated, suspensionSet, tenantChanged, tenantCreated } from '../audit/changes.ts'
+import { keyCreated, tenantChanged, tenantCreated } from '../audit/changes.ts'
 import type { Actor } from '../audit/actor.ts'
 import { changedTenant, decideImport } from './tenant.ts'
 import type {
@@ -97,16 +97,6 @@ const createTenant = defineWrite(
   },
 )
 
-const setTenantSuspended = defineWrite(
-  'tenant-suspend',
-  async (tx, tenantId: string, suspended: boolean, actor: Actor) => {
-    const changed = await tx.rows(suspend(tenantId, suspended))
-    if (changed.length > 0) await tx.note(suspensionSet(tenantId, suspended), actor)
-    else if ((await tx.rows(exists(tenantId))).length === 0) return 'unknownTenant'
-    return 'done'
-  },
-)
-
 const changeTenant = defineWrite(
   'tenant-change',
   async (tx, tenantId: string, change: TenantChange, actor: Actor): Promise<ChangeTenantOutcome> => {
@@ -169,7 +159,6 @@ export function tenantStore({ read, write }: StoreAccess): TenantStore {
       (await read.rows(tenantList(place, limit))).map((row) => {
         return { place: row.tenant_no, tenant: tenantOf(row) }
       }),
-    setTenantSuspended: (tenantId, suspended, actor) => write(setTenantSuspended, tenantId, suspended, actor),
     changeTenant: (tenantId, change, actor) => write(changeTenant, tenantId, change, actor),
     importTenants: (tenants, actor) => write(importTenants, tenants, actor),
   }

@@ -68,7 +68,6 @@ export interface TenantStore {
   createTenant(tenant: Tenant, actor: Actor, options?: NewTenantOptions): Promise<NewTenantOutcome>
   /** In order of creation. */
   tenants(): Promise<readonly Tenant[]>
-  setTenantSuspended(tenantId: string, suspended: boolean, actor: Actor): Promise<'done' | 'unknownTenant'>
   findTenant(tenantId: string): Promise<FoundTenant | undefined>
   /** Tenants after this place, in order of creation; 0 for the first. One run of an index. */
   tenantsAfter(place: number, limit: number): Promise<readonly TenantCursor[]>

@@ -27,7 +27,7 @@ async function changeForEver(worker: number): Promise<never> {
     const secret = { secretHash: new Uint8Array(32), pepperId: 'one' }
     await store.keys.insertKey({ keyId, label: '', operator: false, grants, ...secret, ...times }, actor)
     writeSync(1, 'made\n')
-    await store.keys.setKeyExpiry(keyId, 5, actor)
+    await store.keys.changeKey(keyId, { expiresMs: 5 }, actor)
     await store.keys.changeKey(keyId, { label: 'changed', networks: ['192.0.2.0/24'] }, actor)
     // It ends by itself before that.
     const fresh = { keyId: randomUUID(), ...secret, createdMs: 3, oldEndsMs: 9 }
@@ -41,7 +41,7 @@ async function changeForEver(worker: number): Promise<never> {
       return { tenant, keys: [{ ...made, ...secret, ...times }] }
     })
     await store.tenants.importTenants(imported, actor)
-    await store.tenants.setTenantSuspended(tenants[0] ?? '', true, actor)
+    await store.tenants.changeTenant(tenants[0] ?? '', { suspended: true }, actor)
     await store.keys.revokeKey(keyId, 7, actor)
   }
 }

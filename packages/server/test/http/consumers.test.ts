@@ -613,7 +613,7 @@ onEngines('who has seen a property', {}, (service) => {
       await seenOf(service(), payload.agent_ref, key)
     }
     const request = { deletionId: randomUUID(), tenantId, export: 'caller' } as const
-    await tenants.setTenantSuspended(tenantId, true, actor)
+    await tenants.changeTenant(tenantId, { suspended: true }, actor)
     assert.equal((await service().storage.deletions.begin(request, actor)).kind, 'begun')
     // Until the node has heard of it, the key is the one that it knows.
     await until(async () => {

@@ -112,14 +112,16 @@ const losses: readonly Loss[] = [
   {
     name: 'has a tenant that is suspended',
     code: /^key_disabled$/,
-    lose: ({ service, tenantId }) => service.storage.tenants.setTenantSuspended(tenantId, true, actor),
+    lose: ({ service, tenantId }) =>
+      service.storage.tenants.changeTenant(tenantId, { suspended: true }, actor),
   },
   {
     name: 'has several tenants, and the one asked for is suspended',
     code: /^missing_scope$/,
     hasOther: true,
     without: isRequests,
-    lose: ({ service, tenantId }) => service.storage.tenants.setTenantSuspended(tenantId, true, actor),
+    lose: ({ service, tenantId }) =>
+      service.storage.tenants.changeTenant(tenantId, { suspended: true }, actor),
   },
   {
     name: 'has a tenant that has left',
@@ -134,7 +136,7 @@ const losses: readonly Loss[] = [
     name: 'has a tenant that is being deleted',
     code: /^(?:key_disabled|unauthorized|console_session_ended)$/,
     async lose({ service: { storage }, tenantId }) {
-      await storage.tenants.setTenantSuspended(tenantId, true, actor)
+      await storage.tenants.changeTenant(tenantId, { suspended: true }, actor)
       const begun = await storage.deletions.begin(
         { deletionId: randomUUID(), tenantId, export: 'none' },
         actor,

@@ -1,8 +1,9 @@
 import type { FoundKey, KeyRecord, KeyStore } from '../../src/keys/key.ts'
+import { changedTenant } from '../../src/tenants/tenant.ts'
 import type { Tenant, TenantStore } from '../../src/tenants/tenant.ts'
 
 /** A key store for these tests: keeps records in a map and counts what it is asked. */
-export interface CountingKeyStore extends KeyStore, Pick<TenantStore, 'createTenant' | 'setTenantSuspended'> {
+export interface CountingKeyStore extends KeyStore, Pick<TenantStore, 'createTenant' | 'changeTenant'> {
   /** Of keys, and of all ids. */
   reads: number
   versionReads: number
@@ -53,12 +54,13 @@ export function countingKeyStore(): CountingKeyStore {
       tenants.set(tenant.tenantId, tenant)
       return 'created'
     },
-    async setTenantSuspended(tenantId, suspended) {
-      const tenant = tenants.get(tenantId)
-      if (tenant === undefined) return 'unknownTenant'
-      tenants.set(tenantId, { ...tenant, suspended })
+    async changeTenant(tenantId, change) {
+      const before = tenants.get(tenantId)
+      if (before === undefined) return { kind: 'unknownTenant' }
+      const tenant = changedTenant(before, change)
+      tenants.set(tenantId, tenant)
       version += 1
-      return 'done'
+      return { kind: 'changed', tenant }
     },
     async insertKey(record) {
       if (records.has(record.keyId)) return 'exists'
@@ -90,12 +92,6 @@ export function countingKeyStore(): CountingKeyStore {
     },
     async revokeKey(keyId, revokedMs) {
       return change(keyId, { revokedMs })
-    },
-    async setKeyExpiry(keyId, expiresMs) {
-      return change(keyId, { expiresMs })
-    },
-    async setKeyRate(keyId, rate) {
-      return change(keyId, { rate })
     },
     async keyIds() {
       failOnce()

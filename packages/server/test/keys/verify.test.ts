@@ -264,17 +264,17 @@ describe('the standing of a key', () => {
   it('a suspended tenant is left out of the grants; with none left the key is disabled (D7, D11)', async () => {
     const self = await bench()
     const { text } = await self.issue({ tenants: [tenantA, tenantB] })
-    await self.store.setTenantSuspended(tenantA, true, 'cli:test')
+    await self.store.changeTenant(tenantA, { suspended: true }, 'cli:test')
     const partly = await self.verifier.verify(text)
     assert(partly.kind === 'valid')
     assert.deepEqual(
       partly.key.grants.map((grant) => grant.tenantId),
       [tenantB],
     )
-    await self.store.setTenantSuspended(tenantB, true, 'cli:test')
+    await self.store.changeTenant(tenantB, { suspended: true }, 'cli:test')
     self.nowMs += 1000
     assert.equal((await self.verifier.verify(text)).kind, 'disabled')
-    await self.store.setTenantSuspended(tenantB, false, 'cli:test')
+    await self.store.changeTenant(tenantB, { suspended: false }, 'cli:test')
     self.nowMs += 1000
     assert.equal((await self.verifier.verify(text)).kind, 'valid')
   })

@@ -46,7 +46,7 @@ describe('the audit in PostgreSQL', () => {
       try {
         const address = url.replace('postgres@', `${role}@`)
         await using node = await open(address, clock)
-        await node.tenants.setTenantSuspended(tenantA, true, 'cli:node')
+        await node.tenants.changeTenant(tenantA, { suspended: true }, 'cli:node')
         const rows = await node.audit.read({ first: 'oldest', limit: 10 })
         assert.equal(rows.length, 3)
         const statements = [
@@ -92,7 +92,7 @@ describe('the audit in PostgreSQL', () => {
       // A change that has its number, and whose commit takes long.
       await slow.query(`BEGIN; INSERT INTO audit (id, at_ms, actor, action, detail)
         VALUES ('${uuid('slow')}', 1, 'cli:slow', 'key.revoked', '{}')`)
-      await store.tenants.setTenantSuspended(tenantA, true, 'cli:quick')
+      await store.tenants.changeTenant(tenantA, { suspended: true }, 'cli:quick')
       let read: readonly string[] | undefined
       const readNext = async (): Promise<void> => {
         const found = await store.audit.read({ first: 'oldest', after, limit: 10 })

@@ -61,7 +61,7 @@ describe('the schema in PostgreSQL', () => {
       'cli:test',
     )
     const before = await store.keys.keysVersion()
-    await store.tenants.setTenantSuspended(tenantA, true, 'cli:test')
+    await store.tenants.changeTenant(tenantA, { suspended: true }, 'cli:test')
     const lost = await store.keys.keysVersion()
     await withClient(url, (client) =>
       client.query(`UPDATE keys_version SET version = ${before}; UPDATE tenant SET suspended = false`),

@@ -124,7 +124,7 @@ describe('until this node has forgotten its pages', () => {
 
   it('a tenant is not deleted, and the pages of both its feeds are forgotten (PROTOCOL §12.9, D17)', async () => {
     await using store = await storeWithNode()
-    await store.tenants.setTenantSuspended(tenantA, true, 'cli:test')
+    await store.tenants.changeTenant(tenantA, { suspended: true }, 'cli:test')
     const deletionId = uuidV7(Date.now())
     await store.deletions.begin({ deletionId, tenantId: tenantA, export: 'none' }, 'cli:test')
     const state = async () => (await store.deletions.find(deletionId))?.state

@@ -20,7 +20,7 @@ describe('the audit in a file', () => {
     const { clock, set } = testClock('2019-01-01')
     await using store = await withTenants(await open(folder.path, clock))
     set('2026-01-01')
-    await store.tenants.setTenantSuspended(tenantA, true, 'cli:one')
+    await store.tenants.changeTenant(tenantA, { suspended: true }, 'cli:one')
     const before = await store.audit.read({ first: 'oldest', limit: 10 })
     const db = new Database(join(folder.path, 'property-events.db'))
     const refused = (sql: string) => assert.throws(() => db.exec(sql), /rows of the audit are/, sql)

@@ -66,7 +66,7 @@ async function provesAll({ store, ask, tables }: Given): Promise<void> {
   for (const tenantId of [tenantA, tenantB, tenantA]) {
     await ask(query(`INSERT INTO later VALUES ('${tenantId}', 'Tŷ’r Bont – £450,000 🏡')`))
   }
-  await store.tenants.setTenantSuspended(tenantA, true, 'cli:test')
+  await store.tenants.changeTenant(tenantA, { suspended: true }, 'cli:test')
   const deletionId = uuidV7(Date.now())
   const begun = await store.deletions.begin({ deletionId, tenantId: tenantA, export: 'none' }, 'cli:test')
   assert.equal(begun.kind, 'begun')

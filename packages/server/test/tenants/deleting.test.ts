@@ -16,7 +16,7 @@ describe('a tenant that is being deleted', () => {
     await publish(store, [draft({ subject: 'p', text: 'Tŷ’r Bont – £450,000 🏡' })], {
       key: feedKey(tenantA),
     })
-    await store.tenants.setTenantSuspended(tenantA, true, 'cli:test')
+    await store.tenants.changeTenant(tenantA, { suspended: true }, 'cli:test')
     const nodes = ['one', 'two', 'three'].map(uuid)
     for (const nodeId of nodes) {
       await store.nodes.announce({ nodeId, place: 'test', pepperIds: [], ignoresProxy: false })

@@ -41,10 +41,10 @@ export function auditContract(factory: StoreFactory): void {
       const rate = { perSecond: 200, burst: 2_000 }
       await store.keys.insertKey({ ...key, rate }, 'cli:one')
       const before = (await rowsOf(store)).length
-      await store.keys.setKeyRate('key', { ...rate }, 'cli:one')
-      await store.keys.setKeyRate('key', undefined, 'cli:two')
-      await store.keys.setKeyRate('key', undefined, 'cli:two')
-      await store.keys.setKeyRate('nobody', rate, 'cli:two')
+      await store.keys.changeKey('key', { rate: { ...rate } }, 'cli:one')
+      await store.keys.changeKey('key', { rate: null }, 'cli:two')
+      await store.keys.changeKey('key', { rate: null }, 'cli:two')
+      await store.keys.changeKey('nobody', { rate: rate }, 'cli:two')
       const rows = (await rowsOf(store)).map(plain)
       assert.deepEqual(
         rows.filter(([, action]) => action === 'key.rate_set'),
@@ -65,13 +65,13 @@ export function auditContract(factory: StoreFactory): void {
       await store.keys.insertKey(key, 'cli:one')
       await store.keys.insertKey({ ...key, keyId: 'root', operator: true, grants: [] }, 'cli:one')
       await store.keys.grant('key', { tenantId: tenantA, scopes: ['property:read'] }, 'cli:two')
-      await store.keys.setKeyExpiry('key', 9_000, 'key:root')
+      await store.keys.changeKey('key', { expiresMs: 9_000 }, 'key:root')
       const hashed = { secretHash: new Uint8Array(32).fill(1), pepperId: 'new' }
       await store.nodes.finishPepper('new', 'cli:one')
       await store.keys.rehashKey('root', 'old', hashed, 'service')
       await store.keys.revokeKey('key', 7_000, 'cli:one')
-      await store.tenants.setTenantSuspended(tenantA, true, 'cli:one')
-      await store.tenants.setTenantSuspended(tenantA, false, 'cli:one')
+      await store.tenants.changeTenant(tenantA, { suspended: true }, 'cli:one')
+      await store.tenants.changeTenant(tenantA, { suspended: false }, 'cli:one')
       await store.moves.change(tenantB, 'open', 'arriving at-once', 'cli:one')
       await store.moves.change(tenantB, 'arriving at-once', 'open', 'cli:one')
       await store.startEpoch(5, 'cli:one', [feedKey(), feedKey(), feedKey(uuid('nobody'))])
@@ -134,8 +134,8 @@ export function auditContract(factory: StoreFactory): void {
       assert(tenant !== undefined)
       await store.tenants.createTenant(tenant, 'cli:one')
       await store.tenants.createTenant({ ...tenant, tenantId: uuid('other') }, 'cli:one')
-      await store.tenants.setTenantSuspended(tenantA, false, 'cli:one')
-      await store.tenants.setTenantSuspended(uuid('nobody'), true, 'cli:one')
+      await store.tenants.changeTenant(tenantA, { suspended: false }, 'cli:one')
+      await store.tenants.changeTenant(uuid('nobody'), { suspended: true }, 'cli:one')
       await store.keys.insertKey(key, 'cli:one')
       await store.keys.insertKey(
         { ...key, keyId: 'k2', grants: [{ tenantId: uuid('nobody'), scopes }] },
@@ -145,8 +145,8 @@ export function auditContract(factory: StoreFactory): void {
       await store.keys.grant('nobody', { tenantId: tenantA, scopes }, 'cli:one')
       await store.keys.revokeKey('key', 6, 'cli:one')
       await store.keys.revokeKey('nobody', 6, 'cli:one')
-      await store.keys.setKeyExpiry('key', undefined, 'cli:one')
-      await store.keys.setKeyExpiry('nobody', 6, 'cli:one')
+      await store.keys.changeKey('key', { expiresMs: null }, 'cli:one')
+      await store.keys.changeKey('nobody', { expiresMs: 6 }, 'cli:one')
       const hashed = { secretHash: new Uint8Array(32), pepperId: 'new' }
       await store.keys.rehashKey('key', 'new', hashed, 'cli:one')
       await store.nodes.finishPepper('old', 'cli:one')
@@ -217,7 +217,7 @@ export function auditContract(factory: StoreFactory): void {
       assert.equal((await rowsOf(other)).at(-1)?.actor, 'cli:copy')
       await using backup = await factory.copy(other)
       assert.deepEqual(await rowsOf(backup), await rowsOf(other))
-      await backup.tenants.setTenantSuspended(tenantA, true, 'cli:after')
+      await backup.tenants.changeTenant(tenantA, { suspended: true }, 'cli:after')
       assert.equal((await rowsOf(backup)).at(-1)?.action, 'tenant.suspended')
     })
 
@@ -225,7 +225,7 @@ export function auditContract(factory: StoreFactory): void {
       const { clock, set } = testClock('2020-01-01')
       await using store = await withTenants(await factory.create({ clock }))
       set('2026-01-01')
-      await store.tenants.setTenantSuspended(tenantA, true, 'cli:one')
+      await store.tenants.changeTenant(tenantA, { suspended: true }, 'cli:one')
       assert.equal(await store.audit.prune(Date.parse('2019-12-31'), 'cli:one'), 0)
       assert.equal((await rowsOf(store)).length, 3)
       const beforeMs = Date.parse('2021-01-01')

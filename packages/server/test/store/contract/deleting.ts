@@ -70,7 +70,7 @@ async function ownersOf(store: StorageEngine): Promise<void> {
   }
   await store.keys.insertKey(key('onlyofaaaaaa', [tenantA]), actor)
   await store.keys.insertKey(key('ofbothbbbbbb', [tenantA, tenantB]), actor)
-  await store.tenants.setTenantSuspended(tenantA, true, actor)
+  await store.tenants.changeTenant(tenantA, { suspended: true }, actor)
 }
 
 /** What is to be the same of the other tenant before and after. */
@@ -174,7 +174,7 @@ export function deletingContract(factory: StoreFactory): void {
       })
       assert.deepEqual(held, { kind: 'tenantMoving' })
       // Not even where somebody lets its keys work again.
-      await store.tenants.setTenantSuspended(tenantA, false, actor)
+      await store.tenants.changeTenant(tenantA, { suspended: false }, actor)
       assert.deepEqual((await store.keys.findKey('onlyofaaaaaa'))?.suspendedTenantIds, [tenantA])
       assert.deepEqual((await store.keys.findKey('ofbothbbbbbb'))?.suspendedTenantIds, [tenantA])
       assert.equal((await store.tenants.findTenant(tenantA))?.deleting, true)
@@ -196,7 +196,7 @@ export function deletingContract(factory: StoreFactory): void {
       const nowMs = Date.parse('2026-03-01T10:00:00Z')
       await store.leaving.begin({ tenantId: tenantA, sinceMs: nowMs, readingEndsMs: nowMs + 60_000 }, actor)
       assert.deepEqual(await refusal(), { kind: 'inUse' })
-      await store.tenants.setTenantSuspended(tenantA, true, actor)
+      await store.tenants.changeTenant(tenantA, { suspended: true }, actor)
       await publish(store, [draft({ subject: 'c' })], { key: contacts })
       const untilMs = Date.parse('2026-04-01T00:00:00Z')
       const { holdId } = await hold(store, 'c', { key: contacts, holdId: uuidV7(Date.now()), untilMs })
@@ -317,7 +317,7 @@ export function deletingContract(factory: StoreFactory): void {
       await publish(store, [draft({ subject: 'p' })])
       assert.equal((await list(store, { key: feedKey(tenantA) })).length, 1)
       assert.equal((await list(store, { key: feedKey(tenantB) })).length, 5)
-      await store.tenants.setTenantSuspended(tenantA, true, actor)
+      await store.tenants.changeTenant(tenantA, { suspended: true }, actor)
       await begun(store)
     })
 

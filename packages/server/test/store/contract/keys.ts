@@ -45,9 +45,11 @@ export function keysContract(factory: StoreFactory): void {
       await changes('a grant', () =>
         keys.grant('k', { tenantId: tenantB, scopes: ['property:read'] }, 'cli:test'),
       )
-      await changes('an end', () => keys.setKeyExpiry('k', 5_000, 'cli:test'))
-      await changes('a rate', () => keys.setKeyRate('k', { perSecond: 5, burst: 6 }, 'cli:test'))
-      await changes('a suspended tenant', () => store.tenants.setTenantSuspended(tenantB, true, 'cli:test'))
+      await changes('an end', () => keys.changeKey('k', { expiresMs: 5_000 }, 'cli:test'))
+      await changes('a rate', () => keys.changeKey('k', { rate: { perSecond: 5, burst: 6 } }, 'cli:test'))
+      await changes('a suspended tenant', () =>
+        store.tenants.changeTenant(tenantB, { suspended: true }, 'cli:test'),
+      )
       const hashed = { secretHash: new Uint8Array(32), pepperId: 'pepper-2' }
       await changes('another hash', () => keys.rehashKey('k', 'pepper-1', hashed, 'service'))
       await changes('a revocation', () => keys.revokeKey('k', 2_000, 'cli:test'))
@@ -105,12 +107,13 @@ export function keysContract(factory: StoreFactory): void {
         return { tenantId, scopes: ['property:read'] as const }
       })
       await store.keys.insertKey(record('k', { grants }), 'cli:test')
-      assert.equal(await store.tenants.setTenantSuspended(tenantB, true, 'cli:test'), 'done')
+      await store.tenants.changeTenant(tenantB, { suspended: true }, 'cli:test')
       assert.deepEqual((await store.keys.findKey('k'))?.suspendedTenantIds, [tenantB])
       assert.equal((await store.tenants.tenants())[1]?.suspended, true)
-      await store.tenants.setTenantSuspended(tenantB, false, 'cli:test')
+      await store.tenants.changeTenant(tenantB, { suspended: false }, 'cli:test')
       assert.deepEqual((await store.keys.findKey('k'))?.suspendedTenantIds, [])
-      assert.equal(await store.tenants.setTenantSuspended(uuid('nobody'), true, 'cli:test'), 'unknownTenant')
+      const nobody = await store.tenants.changeTenant(uuid('nobody'), { suspended: true }, 'cli:test')
+      assert.equal(nobody.kind, 'unknownTenant')
     })
 
     it('gives a key back as it was stored (D11)', async () => {
@@ -187,11 +190,12 @@ export function keysContract(factory: StoreFactory): void {
     it('sets and lifts an expiry (D11)', async () => {
       await using store = await withTenants(await factory.create())
       await store.keys.insertKey(record('k'), 'cli:test')
-      assert.equal(await store.keys.setKeyExpiry('k', 5000, 'cli:test'), 'done')
+      await store.keys.changeKey('k', { expiresMs: 5000 }, 'cli:test')
       assert.equal((await store.keys.findKey('k'))?.record.expiresMs, 5000)
-      await store.keys.setKeyExpiry('k', undefined, 'cli:test')
+      await store.keys.changeKey('k', { expiresMs: null }, 'cli:test')
       assert.equal((await store.keys.findKey('k'))?.record.expiresMs, undefined)
-      assert.equal(await store.keys.setKeyExpiry('unknown', 1, 'cli:test'), 'unknownKey')
+      const unknown = await store.keys.changeKey('unknown', { expiresMs: 1 }, 'cli:test')
+      assert.equal(unknown.kind, 'unknownKey')
     })
 
     it('gives a key its own rate, and removes it again (D10)', async () => {
@@ -199,11 +203,12 @@ export function keysContract(factory: StoreFactory): void {
       await store.keys.insertKey(record('k'), 'cli:test')
       const rate = async () => (await store.keys.findKey('k'))?.record.rate
       assert.equal(await rate(), undefined)
-      assert.equal(await store.keys.setKeyRate('k', { perSecond: 200, burst: 2_000 }, 'cli:test'), 'done')
+      await store.keys.changeKey('k', { rate: { perSecond: 200, burst: 2_000 } }, 'cli:test')
       assert.deepEqual(await rate(), { perSecond: 200, burst: 2_000 })
-      assert.equal(await store.keys.setKeyRate('k', undefined, 'cli:test'), 'done')
+      await store.keys.changeKey('k', { rate: null }, 'cli:test')
       assert.equal(await rate(), undefined)
-      assert.equal(await store.keys.setKeyRate('unknown', undefined, 'cli:test'), 'unknownKey')
+      const unknown = await store.keys.changeKey('unknown', { rate: null }, 'cli:test')
+      assert.equal(unknown.kind, 'unknownKey')
     })
 
     it('keeps the latest use of a key, in whatever order uses arrive (D11)', async () => {
