@@ -109,9 +109,7 @@ async function exportFeed(
     await take(rows.map((subject) => subjectRecord(key, subject)))
   }
   const ask: Ask = (...asked) => session.query(...asked)
-  for await (const records of reductionsOf(sqlOver(ask), key)) await take(records)
-  await exportKept(ask, key, take)
-  for await (const records of decisionsOf(sqlOver(ask), key)) await take(records)
+  await exportChanges(ask, key, take)
   await take([feedRecord(key, row)])
 }
 
@@ -218,8 +216,15 @@ interface KeptRow extends Row {
 
 type Take = (records: readonly StoreRecord[]) => Promise<void>
 
+/** What has happened to the events since they were published. */
+export async function exportChanges(ask: Ask, key: FeedKey, take: Take): Promise<void> {
+  for await (const records of reductionsOf(sqlOver(ask), key)) await take(records)
+  await exportKept(ask, key, take)
+  for await (const records of decisionsOf(sqlOver(ask), key)) await take(records)
+}
+
 /** What is kept of restricted contacts, and what is shown again: for another store. */
-export async function exportKept(ask: Ask, key: FeedKey, take: Take): Promise<void> {
+async function exportKept(ask: Ask, key: FeedKey, take: Take): Promise<void> {
   // Only contacts are restricted.
   if (key.feed !== 'contact') return
   const feed = [key.tenantId, feedNumbers[key.feed]] as const

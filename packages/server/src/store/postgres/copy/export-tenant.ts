@@ -8,11 +8,8 @@ import type { FeedRecord, StoreRecord } from '../../store-records.ts'
 import { uuids } from '../../../sql/postgres/array.ts'
 import type { Database } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
-import { eventRecord, exportKept, feedRecord, idRecord, subjectRecord } from './export-records.ts'
+import { eventRecord, exportChanges, feedRecord, idRecord, subjectRecord } from './export-records.ts'
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
-import { sqlOver } from '../../../sql/postgres.ts'
-import type { Ask } from '../../../sql/postgres.ts'
-import { decisionsOf, reductionsOf } from '../../exported-records.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 /** No window of the feed was answered after `floor`, because each raises the floor first. $3: replaces the clock, for tests. */
@@ -64,10 +61,7 @@ export async function exportTenant(
       position = Math.min(position + recordsPerPiece, counter.lastPosition)
     }
     await exportSkipped(database, key, held(key).skippedUntil, take)
-    const ask: Ask = (...asked) => database.read(...asked)
-    for await (const records of reductionsOf(sqlOver(ask), key)) await take(records)
-    await exportKept(ask, key, take)
-    for await (const records of decisionsOf(sqlOver(ask), key)) await take(records)
+    await exportChanges((...asked) => database.read(...asked), key, take)
     await take([counter])
   }
 }

@@ -3,7 +3,7 @@ import type { Actor } from '../../../audit/actor.ts'
 import type { FeedKey } from '../../../events/feed-key.ts'
 import { moveText } from '../../../tenants/move/move.ts'
 import { positionFault } from '../../store-records.ts'
-import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../../store-records.ts'
+import type { EventRecord, FeedRecord, IdRecord, StoreRecord } from '../../store-records.ts'
 import { bigints, booleans, texts, uuids } from '../../../sql/postgres/array.ts'
 import type { NoteChanges } from '../../../sql/postgres.ts'
 import type { Database } from '../../../sql/postgres/connection.ts'
@@ -129,21 +129,13 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
   const feed = [first.key.tenantId, feedNumbers[first.key.feed]] as const
   switch (first.kind) {
     case 'event':
-      await importEvents(
-        session,
-        first.key,
-        run.filter((record) => record.kind === 'event'),
-      )
+      await importEvents(session, first.key, ofKinds(run, ['event']))
       break
     case 'id':
-      await importIds(
-        session,
-        first.key,
-        run.filter((record) => record.kind === 'id'),
-      )
+      await importIds(session, first.key, ofKinds(run, ['id']))
       break
     case 'subject': {
-      const subjects = run.filter((record): record is SubjectRecord => record.kind === 'subject')
+      const subjects = ofKinds(run, ['subject'])
       await session.query(putSubjects, [
         ...feed,
         uuids(subjects.map(({ subjectId }) => subjectId)),
@@ -160,26 +152,29 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
       break
     }
     case 'reduction':
-      for (const record of run) if (record.kind === 'reduction') await importReduction(session, record)
+      for (const record of ofKinds(run, ['reduction'])) await importReduction(session, record)
       break
     case 'kept':
-      for (const record of run) if (record.kind === 'kept') await importKept(session, record)
+      for (const record of ofKinds(run, ['kept'])) await importKept(session, record)
       break
     case 'restriction':
     case 'hold':
-    case 'expiring': {
-      const decisions = run.filter(
-        (record) => record.kind === 'restriction' || record.kind === 'hold' || record.kind === 'expiring',
-      )
-      for (const query of putDecisions(decisions)) await sqlOn(session).rows(query)
+    case 'expiring':
+      for (const query of putDecisions(ofKinds(run, ['restriction', 'hold', 'expiring']))) {
+        await sqlOn(session).rows(query)
+      }
       break
-    }
     case 'thinning':
-      for (const record of run) if (record.kind === 'thinning') await importThinning(session, record)
+      for (const record of ofKinds(run, ['thinning'])) await importThinning(session, record)
       break
     case 'feed':
       await importFeed(session, first)
   }
+}
+
+function ofKinds<Kind extends StoreRecord['kind']>(records: readonly StoreRecord[], kinds: readonly Kind[]) {
+  type OfKind = Extract<StoreRecord, { readonly kind: Kind }>
+  return records.filter((record): record is OfKind => kinds.some((kind) => kind === record.kind))
 }
 
 async function importIds(session: Session, key: FeedKey, ids: readonly IdRecord[]): Promise<void> {

@@ -23,20 +23,30 @@ export async function exportRecords(
   const db = connectForReading(file)
   try {
     db.exec('BEGIN')
-    let piece: StoreRecord[] = []
-    for await (const record of allRecords(db, after)) {
-      piece.push(record)
-      if (piece.length < recordsPerPiece) continue
-      await take(piece)
-      piece = []
-    }
-    await take(piece)
+    await takeInPieces(allRecords(db, after), take)
   } finally {
     db.close()
   }
 }
 
-interface FeedRow {
+export async function takeInPieces(
+  records: AsyncIterable<StoreRecord> | Iterable<StoreRecord>,
+  take: (records: readonly StoreRecord[]) => Promise<void>,
+): Promise<void> {
+  let piece: StoreRecord[] = []
+  for await (const record of records) {
+    piece.push(record)
+    if (piece.length < recordsPerPiece) continue
+    await take(piece)
+    piece = []
+  }
+  await take(piece)
+}
+
+export const feedColumns = `feed_no, tenant, feed, epoch, offset, revision, thinned, last_position, needs_epoch, move,
+  CAST(stamp_floor AS TEXT) AS stamp_floor`
+
+export interface FeedRow {
   readonly feed_no: number
   readonly tenant: string
   readonly feed: string
@@ -50,14 +60,27 @@ interface FeedRow {
   readonly stamp_floor: string | null
 }
 
+export function feedRecordOf(key: FeedKey, row: FeedRow) {
+  const { epoch, offset, revision, thinned, last_position: lastPosition } = row
+  const [needsEpoch, move] = [row.needs_epoch === 1, moveStateOf(row.move)]
+  const stampFloor = BigInt(row.stamp_floor ?? 0)
+  return {
+    kind: 'feed',
+    key,
+    epoch,
+    offset,
+    revision,
+    thinned,
+    lastPosition,
+    needsEpoch,
+    move,
+    stampFloor,
+  } as const
+}
+
 async function* allRecords(db: Connection, after: (key: FeedKey) => number): AsyncGenerator<StoreRecord> {
   const sql = sqlOver(db, undefined)
-  const feeds = db
-    .prepare<[], FeedRow>(
-      `SELECT feed_no, tenant, feed, epoch, offset, revision, thinned, last_position, needs_epoch, move,
-        CAST(stamp_floor AS TEXT) AS stamp_floor FROM feed ORDER BY feed_no`,
-    )
-    .all()
+  const feeds = db.prepare<[], FeedRow>(`SELECT ${feedColumns} FROM feed ORDER BY feed_no`).all()
   for (const row of feeds) {
     const feed = feedNames.find((name): name is FeedName => name === row.feed)
     if (feed === undefined) continue
@@ -68,10 +91,7 @@ async function* allRecords(db: Connection, after: (key: FeedKey) => number): Asy
     for await (const records of reductionsOf(sql, key)) yield* records
     yield* keptRecords(db, key, row.feed_no)
     for await (const records of decisionsOf(sql, key)) yield* records
-    const { epoch, offset, revision, thinned, last_position: lastPosition } = row
-    const [needsEpoch, move] = [row.needs_epoch === 1, moveStateOf(row.move)]
-    const stampFloor = BigInt(row.stamp_floor ?? 0)
-    yield { kind: 'feed', key, epoch, offset, revision, thinned, lastPosition, needsEpoch, move, stampFloor }
+    yield feedRecordOf(key, row)
   }
   const meta = metaOf(db)
   yield {
@@ -81,6 +101,9 @@ async function* allRecords(db: Connection, after: (key: FeedKey) => number): Asy
     reservedUntil: readReservation(db),
   }
 }
+
+export const eventColumns =
+  'place & 0xffffffffff AS place, created, sequence, id, subject, category, branch, code, state, json, checksum'
 
 export interface EventRow {
   readonly place: bigint
@@ -99,9 +122,7 @@ export interface EventRow {
 function* events(db: Connection, key: FeedKey, feedNo: number, after: number): Generator<StoreRecord> {
   const select = db
     .prepare<[number, number, number], EventRow>(
-      `SELECT place & 0xffffffffff AS place, created, sequence, id, subject, category, branch, code, state,
-        json, checksum
-      FROM event WHERE place > (? << 40) | ? AND place < (? + 1) << 40 ORDER BY place`,
+      `SELECT ${eventColumns} FROM event WHERE place > (? << 40) | ? AND place < (? + 1) << 40 ORDER BY place`,
     )
     .safeIntegers()
   for (const row of select.iterate(feedNo, after, feedNo)) yield eventRecordOf(key, row)

@@ -3,7 +3,6 @@ import { feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { floorAfter, readClock } from '../../../runtime/clock.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
-import { moveStateOf } from '../../../tenants/move/move.ts'
 import type { FeedKey } from '../../../events/feed-key.ts'
 import type { MoveStore } from '../../../tenants/move/move.ts'
 import { pieceOf, recordsPerPiece } from '../../store-records.ts'
@@ -12,8 +11,15 @@ import { sqlOver } from '../../../sql/sqlite.ts'
 import { decisionsOf, reductionsOf } from '../../exported-records.ts'
 import { connectForReading } from '../../../sql/sqlite/connection.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
-import { eventRecordOf, idRecordOf } from './export-records.ts'
-import type { EventRow, IdRow } from './export-records.ts'
+import {
+  eventColumns,
+  eventRecordOf,
+  feedColumns,
+  feedRecordOf,
+  idRecordOf,
+  takeInPieces,
+} from './export-records.ts'
+import type { EventRow, FeedRow, IdRow } from './export-records.ts'
 import { keptRecords } from '../reduce/restrict.ts'
 import { readReservation } from '../meta.ts'
 import { subjectStateOf } from '../../../events/sqlite/subject-row.ts'
@@ -53,66 +59,26 @@ export async function exportTenant(
   }
 }
 
-async function takeInPieces(
-  records: Iterable<StoreRecord>,
-  take: (records: readonly StoreRecord[]) => Promise<void>,
-): Promise<void> {
-  let piece: StoreRecord[] = []
-  for (const record of records) {
-    piece.push(record)
-    if (piece.length < recordsPerPiece) continue
-    await take(piece)
-    piece = []
-  }
-  await take(piece)
-}
-
-interface CounterRow {
-  readonly feed_no: bigint
-  readonly epoch: string
-  readonly offset: bigint
-  readonly revision: bigint
-  readonly thinned: bigint
-  readonly last_position: bigint
-  readonly needs_epoch: bigint
-  readonly move: string | null
-  readonly stamp_floor: bigint | null
-}
-
 function counterReader(db: Connection, clock: SharedClock | undefined) {
-  const select = db
-    .prepare<[string, string], CounterRow>(
-      'SELECT feed_no, epoch, offset, revision, thinned, last_position, needs_epoch, move, stamp_floor FROM feed WHERE tenant = ? AND feed = ?',
-    )
-    .safeIntegers()
+  const select = db.prepare<[string, string], FeedRow>(
+    `SELECT ${feedColumns} FROM feed WHERE tenant = ? AND feed = ?`,
+  )
   return (key: FeedKey) => {
     // Other processes answer windows within the reserved time.
     const floors: readonly Ticks[] = [readReservation(db), floorAfter(readClock(clock))]
     const row = select.get(key.tenantId, key.feed)
     if (row === undefined) return undefined
-    const stampFloor = floors.reduce((one, other) => (one > other ? one : other), row.stamp_floor ?? 0n)
-    const [offset, revision, lastPosition] = [row.offset, row.revision, row.last_position].map(Number)
-    const record = { kind: 'feed', key, epoch: row.epoch, move: moveStateOf(row.move), stampFloor } as const
-    return {
-      feedNo: Number(row.feed_no),
-      record: {
-        ...record,
-        offset: offset ?? 0,
-        revision: revision ?? 0,
-        thinned: Number(row.thinned),
-        lastPosition: lastPosition ?? 0,
-        needsEpoch: row.needs_epoch === 1n,
-      },
-    }
+    const record = feedRecordOf(key, row)
+    const stampFloor = floors.reduce((one, other) => (one > other ? one : other), record.stampFloor)
+    return { feedNo: row.feed_no, record: { ...record, stampFloor } }
   }
 }
 
 function partReader(db: Connection) {
   const events = db
     .prepare<[number, number, number, number], EventRow>(
-      `SELECT place & 0xffffffffff AS place, created, sequence, id, subject, category, branch, code, state,
-        json, checksum
-      FROM event WHERE place > (? << 40) | ? AND place <= (? << 40) | ? ORDER BY place LIMIT ${recordsPerPiece}`,
+      `SELECT ${eventColumns} FROM event
+        WHERE place > (? << 40) | ? AND place <= (? << 40) | ? ORDER BY place LIMIT ${recordsPerPiece}`,
     )
     .safeIntegers()
   const id = db
