@@ -2,7 +2,7 @@
  * Descriptions hold whatever an agency pasted: plain text, HTML of a word processor, a script. The result is text, and HTML made of nine
  * elements without a single attribute, so that it can go into any page.
  */
-import { anyMore, decodeEntities, escapedLess, unwrap } from './entities.ts'
+import { anyMore, decodeEntities, escapedLess, otherBlanks, unwrap } from './entities.ts'
 
 export interface ListingText {
   /** Paragraphs are divided by an empty line; items of lists begin with `- `. */
@@ -49,6 +49,8 @@ export function wordsOf(source: string | null | undefined): string {
 
 function cleaned(source: string): string {
   let markup = unwrap(source)
+  // Everything that follows begins with one of these, and most captions have neither.
+  if (!/[<&]/.test(markup)) return markup
   for (let times = 0; times < mostEscapes && isEscaped(markup); times += 1) {
     markup = unwrap(markup.replaceAll(escapedMark, (mark) => decodeEntities(mark)))
   }
@@ -62,16 +64,15 @@ function isEscaped(source: string): boolean {
 }
 
 function blocksOf(source: string): readonly Block[] {
+  // The text before the first tag; of each tag its slash, its name and the text after it.
+  const pieces = source.split(tag)
   // In HTML with paragraphs a line feed is a blank; in all other texts it ends a line.
-  const hasBlocks = Array.from(source.matchAll(tag)).some(([, , name = '']) => isBlock(name.toLowerCase()))
+  const hasBlocks = pieces.some((name, index) => index % 3 === 2 && isBlock(name.toLowerCase()))
   const writer = new BlockWriter()
-  let from = 0
-  for (const found of source.matchAll(tag)) {
-    writer.addText(source.slice(from, found.index), hasBlocks)
-    from = found.index + found[0].length
-    writer.addTag((found[2] ?? '').toLowerCase(), found[1] === '/')
+  for (let at = 0; at < pieces.length; at += 3) {
+    if (at > 0) writer.addTag((pieces[at - 1] ?? '').toLowerCase(), pieces[at - 2] === '/')
+    writer.addText(pieces[at] ?? '', hasBlocks)
   }
-  writer.addText(source.slice(from), hasBlocks)
   return writer.blocks()
 }
 
@@ -87,7 +88,8 @@ function textOf(blocks: readonly Block[]): string {
 
 function htmlOf(blocks: readonly Block[]): string {
   let html = ''
-  for (const [index, { kind, html: own }] of blocks.entries()) {
+  for (const [index, { kind, html: untidy }] of blocks.entries()) {
+    const own = tidyHtml(untidy)
     if (kind === 'p' || kind === 'h3') {
       html += `<${kind}>${own}</${kind}>`
       continue
@@ -103,6 +105,7 @@ function htmlOf(blocks: readonly Block[]): string {
 interface Block {
   /** `ul` and `ol`: an item of such a list. */
   readonly kind: 'p' | 'h3' | 'ul' | 'ol'
+  /** Not yet tidy: captions need no HTML. */
   readonly html: string
   readonly text: string
 }
@@ -153,7 +156,7 @@ class BlockWriter {
     const text = decodeEntities(source)
     const lines = isHtml ? [text] : text.split(/\r\n|\n|\r/)
     for (const [index, line] of lines.entries()) {
-      const words = line.replaceAll(/\s+/g, ' ')
+      const words = line.replaceAll(otherBlanks, ' ')
       if (index > 0 && words.trim() === '' && index < lines.length - 1) this.#close()
       else if (index > 0) this.#addBreak()
       this.#addWords(words)
@@ -208,7 +211,7 @@ class BlockWriter {
   #close(): void {
     this.#closeInline(0)
     const text = this.#text.replaceAll(/ ?\n ?/g, '\n').trim()
-    if (text !== '') this.#blocks.push({ kind: this.#kind, html: tidyHtml(this.#html), text })
+    if (text !== '') this.#blocks.push({ kind: this.#kind, html: this.#html, text })
     this.#html = ''
     this.#text = ''
     this.#tail = ''
@@ -216,9 +219,10 @@ class BlockWriter {
   }
 }
 
+const emphasisOnNothing = /<(strong|em)>( ?)<\/\1>/g
+
 /** Without breaks at its end and emphasis on nothing. */
 function tidyHtml(html: string): string {
-  const emphasisOnNothing = /<(strong|em)>( ?)<\/\1>/g
   return (
     html
       .replaceAll(emphasisOnNothing, '$2')

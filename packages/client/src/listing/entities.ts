@@ -19,6 +19,9 @@ export const escapedLess = '&(?:amp;){0,9}(?:lt|#0*60|#x0*3c);'
 export const anyMore = '(?:>|&(?:amp;){0,9}(?:gt|#0*62|#x0*3e);)'
 const characterData = new RegExp(`(?:<|${escapedLess})!\\[CDATA\\[([^]*?)(?:\\]\\]${anyMore}|$)`, 'gi')
 
+/** What has to become a single blank, without those that are one: a text has hundreds of them. */
+export const otherBlanks = /\s{2,}|[^\S ]/g
+
 /** The text without what nobody sees, and what stands in `<![CDATA[…]]>` without that. */
 export function unwrap(text: string): string {
   return text.replaceAll(unseen, '').replaceAll(characterData, '$1')
@@ -27,7 +30,7 @@ export function unwrap(text: string): string {
 /** A text of one line, such as a line of an address. */
 export function plainText(text: string | null | undefined): string {
   return decodeEntities(unwrap(text ?? ''))
-    .replaceAll(/\s+/g, ' ')
+    .replaceAll(otherBlanks, ' ')
     .trim()
 }
 

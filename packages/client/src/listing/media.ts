@@ -88,7 +88,8 @@ const highestPort = 65_535
 export function webAddressOf(text: string | null): string | undefined {
   // Browsers skip tabs and line ends, wherever they are.
   const given = (text ?? '').trim().replaceAll(/[\t\n\r]/g, '')
-  if (given.length > 2 * longestAddress || Array.from(given).length > longestAddress) return undefined
+  if (given.length > 2 * longestAddress) return undefined
+  if (given.length > longestAddress && Array.from(given).length > longestAddress) return undefined
   const [, scheme = '', host = '', port = '', rest = ''] = addressForm.exec(given) ?? []
   if (host === '' || Number(port.slice(1)) > highestPort) return undefined
   if (endsInNumber.test(host) && !fourNumbers.test(host)) return undefined
