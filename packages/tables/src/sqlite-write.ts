@@ -26,7 +26,7 @@ type Statements = ReturnType<typeof prepareStatements>
 
 export function prepareStatements(db: Database, names: TableNames) {
   const { listings, media, removed, sync } = names
-  const ofOne = 'WHERE tenant = ? AND reference = ?'
+  const ofThese = 'WHERE tenant = ? AND reference IN (SELECT value FROM json_each(?))'
   return {
     load: prepared(
       db,
@@ -46,10 +46,7 @@ export function prepareStatements(db: Database, names: TableNames) {
     caughtUp: prepared(db, `UPDATE ${sync} SET caught_up_at = ? WHERE tenant = ?`),
     count: prepared(db, `SELECT count(*) AS n FROM ${listings} WHERE tenant = ?`),
     isEmpty: prepared(db, `SELECT NOT EXISTS (SELECT 1 FROM ${listings} WHERE tenant = ?) AS n`),
-    countOf: prepared(
-      db,
-      `SELECT count(*) AS n FROM ${listings} WHERE tenant = ? AND reference IN (SELECT value FROM json_each(?))`,
-    ),
+    countOf: prepared(db, `SELECT count(*) AS n FROM ${listings} ${ofThese}`),
     held: prepared(
       db,
       `SELECT reference, sequence_number FROM ${listings} WHERE tenant = ? AND reference > ? ORDER BY reference LIMIT ${referencesAtOnce}`,
@@ -63,11 +60,11 @@ export function prepareStatements(db: Database, names: TableNames) {
     putRemoved: preparedUpsert(db, removedUpsert(names), removedColumns),
     cutMedia: prepared(
       db,
-      `DELETE FROM ${media} ${ofOne} AND (kind, position) NOT IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
+      `DELETE FROM ${media} ${ofThese} AND (reference, kind, position) NOT IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`,
     ),
-    forgetRemoved: prepared(db, `DELETE FROM ${removed} ${ofOne}`),
-    removeListing: prepared(db, `DELETE FROM ${listings} ${ofOne}`),
-    removeMedia: prepared(db, `DELETE FROM ${media} ${ofOne}`),
+    forgetRemoved: prepared(db, `DELETE FROM ${removed} ${ofThese}`),
+    removeListings: prepared(db, `DELETE FROM ${listings} ${ofThese}`),
+    removeMedia: prepared(db, `DELETE FROM ${media} ${ofThese}`),
   } as const
 }
 
@@ -87,22 +84,16 @@ function preparedUpsert(
  */
 export function writeBatch(statements: Statements, batch: TableBatch, writesBefore: number): void {
   const { tenant, listings, media, removed } = batch
-  const mediaOf = Map.groupBy(media, ({ reference }) => reference)
-  for (const row of listings) {
-    const { reference } = row
-    const own = mediaOf.get(reference) ?? []
-    const places = JSON.stringify(own.map(({ kind, position }) => [kind, position]))
-    statements.putListing(row)
-    statements.cutMedia.run(tenant, reference, places)
-    for (const medium of own) statements.putMedium(medium)
-    statements.forgetRemoved.run(tenant, reference)
-  }
-  for (const row of removed) {
-    const { reference } = row
-    statements.removeListing.run(tenant, reference)
-    statements.removeMedia.run(tenant, reference)
-    statements.putRemoved(row)
-  }
+  const shown = referencesOf(listings)
+  const gone = referencesOf(removed)
+  const places = media.map(({ reference, kind, position }) => [reference, kind, position])
+  for (const row of listings) statements.putListing(row)
+  statements.cutMedia.run(tenant, shown, JSON.stringify(places))
+  for (const row of media) statements.putMedium(row)
+  statements.forgetRemoved.run(tenant, shown)
+  statements.removeListings.run(tenant, gone)
+  statements.removeMedia.run(tenant, gone)
+  for (const row of removed) statements.putRemoved(row)
   const checkpoint = JSON.stringify(batch.checkpoint)
   const changedAt = new Date(batch.nowMs).toISOString()
   const isEmpty = numberOf(statements.isEmpty.get(tenant))
@@ -111,6 +102,10 @@ export function writeBatch(statements: Statements, batch: TableBatch, writesBefo
       ? statements.saveNew.run(tenant, checkpoint, batch.rowsVersion, isEmpty, changedAt)
       : statements.save.run(checkpoint, batch.rowsVersion, isEmpty, changedAt, tenant, writesBefore)
   if (changes !== 1) throw writtenByAnother(tenant)
+}
+
+function referencesOf(rows: readonly { readonly reference: string }[]): string {
+  return JSON.stringify(rows.map(({ reference }) => reference))
 }
 
 function cell(value: JsonValue, kind: ColumnKind | undefined): Value {
