@@ -140,7 +140,7 @@ interface FirstLiveRow {
   readonly is_live: number
 }
 
-interface ChangeRow {
+export interface ChangeRow {
   readonly tenant: string
   readonly subject: StoredLogId
   readonly key_id: string
@@ -152,7 +152,7 @@ interface ChangeRow {
   readonly url: string | null
 }
 
-function changeOf(row: ChangeRow): ResultChange {
+export function changeOf(row: ChangeRow): ResultChange {
   return {
     tenantId: row.tenant,
     subjectId: uuidOf(row.subject),

@@ -1,16 +1,16 @@
 /** Who has seen what, in a database: what consumers were sent is in read-log.ts; here, what they say and what they were refused. */
 import { isOtherListing, versionsAt } from '../events/version-at.ts'
 import type { VersionRow } from '../events/version-at.ts'
-import { among, defineWrite, feedNumbers, noteLockWaitMs } from '../sql/database.ts'
-import { rowsFrom, statement, uuidOf } from '../sql/database.ts'
-import type { StoreAccess, StoredLogId, Transaction } from '../sql/database.ts'
+import { among, defineWrite, feedNumbers, noteLockWaitMs, rowsFrom, statement } from '../sql/database.ts'
+import type { StoreAccess, Transaction } from '../sql/database.ts'
 import { isLater, refusalPauseMs, saysLiveAnew } from './consumer.ts'
 import type { Acknowledgement, ConsumerName, ConsumerRefusal, ConsumerResult } from './consumer.ts'
-import type { ConsumerStore, LoggedResults, Outcome, PutResults, WentLive } from './consumer.ts'
+import type { ConsumerStore, LoggedResults, PutResults, WentLive } from './consumer.ts'
 import { consumerOf, givenConsumer, placeOf } from './consumer-rows.ts'
 import type { ConsumerRow } from './consumer-rows.ts'
 import { lockConsumers, readLog } from './read-log.ts'
-import { addResultChanges, isResultChange, resultLog, withoutErased } from './result-log.ts'
+import { addResultChanges, changeOf, isResultChange, resultLog, withoutErased } from './result-log.ts'
+import type { ChangeRow } from './result-log.ts'
 import { sentLog } from './sent-log.ts'
 
 const acknowledge = statement(
@@ -254,32 +254,12 @@ function refusalOf(row: RefusalRow): ConsumerRefusal {
   return { keyId, name, tenantId: tenant === '' ? undefined : tenant, code, status, sinceMs, lastMs, count }
 }
 
-interface ResultRow {
-  readonly tenant: string
-  readonly subject: StoredLogId
-  readonly key_id: string
-  readonly name: string
-  readonly sequence: number
-  readonly outcome: Outcome
-  readonly code: string | null
+interface ResultRow extends ChangeRow {
   readonly message: string | null
-  readonly url: string | null
-  readonly result_ms: number
 }
 
 function resultOf(row: ResultRow): ConsumerResult {
-  return {
-    tenantId: row.tenant,
-    subjectId: uuidOf(row.subject),
-    keyId: row.key_id,
-    name: row.name,
-    sequenceNumber: row.sequence,
-    outcome: row.outcome,
-    code: row.code ?? undefined,
-    message: row.message ?? undefined,
-    url: row.url ?? undefined,
-    resultMs: row.result_ms,
-  }
+  return { ...changeOf(row), message: row.message ?? undefined }
 }
 
 /** Texts of consumers may have half characters: JSON keeps them, and PostgreSQL refuses them. */

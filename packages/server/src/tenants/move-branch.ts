@@ -5,6 +5,7 @@ import type { FeedRefusal } from '../events/feed.ts'
 import { parseEventJson } from '../events/event-json.ts'
 import { payloadMember } from '../events/append/subject-identity.ts'
 import type { Actor } from '../audit/actor.ts'
+import { ownDraft } from '../events/append/append-batch.ts'
 import type { EventDraft } from '../events/append/append-batch.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { StorageEngine } from '../store/storage.ts'
@@ -113,17 +114,6 @@ function draftOf({ json }: StoredEvent, { from, to }: BranchMove): readonly Even
   const subjectId = reference === undefined ? undefined : parseUuid(reference)
   if (subjectId === undefined) return []
   const id = uuidV7(Date.now())
-  return [
-    {
-      id,
-      idGiven: false,
-      subjectId,
-      subjectSpelling: subjectId,
-      transactionId: undefined,
-      content: { kind: 'moved', from, to },
-      eventTypeShortCode: undefined,
-      category: undefined,
-      contentHash: hash('sha256', `move ${id}`, 'buffer'),
-    },
-  ]
+  const contentHash = hash('sha256', `move ${id}`, 'buffer')
+  return [{ ...ownDraft(subjectId, id, { kind: 'moved', from, to }), contentHash }]
 }

@@ -28,6 +28,20 @@ export interface EventDraft {
   readonly requestedCreated?: Ticks
 }
 
+/** An event that the service itself publishes. Its id is new, so that it repeats nothing. */
+export function ownDraft(subjectId: string, id: string, content: DraftContent): EventDraft {
+  const bare = { transactionId: undefined, eventTypeShortCode: undefined, category: undefined }
+  return {
+    ...bare,
+    id,
+    idGiven: false,
+    subjectId,
+    subjectSpelling: subjectId,
+    content,
+    contentHash: new Uint8Array(),
+  }
+}
+
 export type DraftContent = PayloadContent | RemovalContent | ErasedContent | MovedContent
 
 export interface PayloadContent {

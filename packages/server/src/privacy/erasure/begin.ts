@@ -1,21 +1,11 @@
 /** How an erasure begins on every engine (P12): the event that closes the subject, and the row of the erasure. */
+import { ownDraft } from '../../events/append/append-batch.ts'
 import type { AppendBatch, AppendOutcome } from '../../events/append/append-batch.ts'
 import type { BeginErasureOutcome, Erasure, ErasureRequest } from './erasure.ts'
 
 /** The publication that closes a subject. */
 export function closingBatch({ key, closingEventId }: ErasureRequest, subjectId: string): AppendBatch {
-  const draft = {
-    id: closingEventId,
-    idGiven: false,
-    subjectId,
-    subjectSpelling: subjectId,
-    transactionId: undefined,
-    content: { kind: 'erased' as const },
-    eventTypeShortCode: undefined,
-    category: undefined,
-    contentHash: new Uint8Array(),
-  }
-  return { key, drafts: [draft], unchanged: 'store' }
+  return { key, drafts: [ownDraft(subjectId, closingEventId, { kind: 'erased' })], unchanged: 'store' }
 }
 
 /** Why nothing was begun, if the closing event was not stored. */

@@ -1,30 +1,16 @@
 /** How restricting a contact begins and ends on every engine (P12): the events, and the rows. */
 import { meaningOf } from '@property-events/protocol/plain'
+import { ownDraft } from '../../events/append/append-batch.ts'
 import type { AppendBatch, AppendOutcome, EventDraft } from '../../events/append/append-batch.ts'
 import { parseEventJson } from '../../events/event-json.ts'
 import type { LiftRequest, Restriction, RestrictionRequest } from './restriction.ts'
 import type { SubjectState } from '../../events/append/subject-state.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 
-const common = {
-  idGiven: false,
-  transactionId: undefined,
-  category: undefined,
-  contentHash: new Uint8Array(),
-} as const
-
 /** The publication that removes a contact from consumers' copies. */
 export function closingOfRestriction({ key, subjectId, closingEventId }: RestrictionRequest): AppendBatch {
-  const draft: EventDraft = {
-    ...common,
-    id: closingEventId,
-    subjectId,
-    subjectSpelling: subjectId,
-    content: { kind: 'erased' },
-    eventTypeShortCode: undefined,
-    restriction: 'begins',
-  }
-  return { key, drafts: [draft], unchanged: 'store' }
+  const draft = ownDraft(subjectId, closingEventId, { kind: 'erased' })
+  return { key, drafts: [{ ...draft, restriction: 'begins' }], unchanged: 'store' }
 }
 
 /**
@@ -38,13 +24,11 @@ export function reopening(
   { keptCode, payloadHash }: Pick<SubjectState, 'keptCode' | 'payloadHash'>,
   keptJson: string | undefined,
 ): AppendBatch {
-  const base = { ...common, id: reopeningEventId, subjectId, subjectSpelling: subjectId }
   const draft: EventDraft =
     keptJson === undefined || payloadHash === null
-      ? { ...base, content: { kind: 'erased' }, eventTypeShortCode: undefined }
+      ? ownDraft(subjectId, reopeningEventId, { kind: 'erased' })
       : {
-          ...base,
-          content: {
+          ...ownDraft(subjectId, reopeningEventId, {
             kind: 'payload',
             text: parseEventJson(keptJson).payload,
             hash: payloadHash,
@@ -53,7 +37,7 @@ export function reopening(
             impliedCategory: undefined,
             priceLooksLike: undefined,
             updateDateHash: null,
-          },
+          }),
           eventTypeShortCode:
             keptCode !== null && meaningOf(key.feed, keptCode) === 'gone' ? keptCode : undefined,
         }

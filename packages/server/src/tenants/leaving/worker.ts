@@ -6,6 +6,7 @@ import { startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
 import { parseEventJson } from '../../events/event-json.ts'
 import { payloadMember } from '../../events/append/subject-identity.ts'
+import { ownDraft } from '../../events/append/append-batch.ts'
 import type { EventDraft } from '../../events/append/append-batch.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { Leaving } from './leaving.ts'
@@ -114,17 +115,6 @@ function removalOf({ json }: StoredEvent): readonly EventDraft[] {
   const subjectId = typeof reference === 'string' ? parseUuid(reference) : undefined
   if (subjectId === undefined) return []
   const id = uuidV7(Date.now())
-  return [
-    {
-      id,
-      idGiven: false,
-      subjectId,
-      subjectSpelling: subjectId,
-      transactionId: undefined,
-      content: { kind: 'removal', reason: undefined },
-      eventTypeShortCode: undefined,
-      category: undefined,
-      contentHash: hash('sha256', `remove ${id}`, 'buffer'),
-    },
-  ]
+  const contentHash = hash('sha256', `remove ${id}`, 'buffer')
+  return [{ ...ownDraft(subjectId, id, { kind: 'removal', reason: undefined }), contentHash }]
 }
