@@ -4,7 +4,7 @@ import { refusalOf } from '../../../events/feed.ts'
 import type { Ticks } from '@property-events/protocol'
 import { erasureBegun } from '../../../audit/changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../../../privacy/erasure/begin.ts'
-import type { ChangeCounts } from '../../../events/watchers.ts'
+import type { ChangeCounts, Watchers } from '../../../events/watchers.ts'
 import { readClock } from '../../../runtime/clock.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
 import { erasureOf, erasureWithId, insertErasure } from '../../../privacy/erasure/store.ts'
@@ -15,11 +15,12 @@ import type {
   ErasureRequest,
   ErasureTarget,
   ReduceOutcome,
+  Erasing,
 } from '../../../privacy/erasure/erasure.ts'
 import type { Appender } from '../../../events/sqlite/append/append.ts'
 import { endRestrictions } from '../../../privacy/restriction/store.ts'
 import { statementRunner } from '../../../sql/sqlite.ts'
-import type { NoteChanges } from '../../../sql/sqlite.ts'
+import type { NoteChanges, OnWriter } from '../../../sql/sqlite.ts'
 import type { CommitLine } from '../../../events/sqlite/commit-line.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { feedReader, feedToPublishReader } from '../../../events/sqlite/feed-row.ts'
@@ -174,5 +175,36 @@ export function erasedRangeReader(
     const onHold = onHoldOf(run(activeHold(key, uuidOfBytes(event.subject), nowMs())))
     if (onHold !== undefined) return onHold
     return { feed, firstPosition: position, lastPosition: position, events: 1 }
+  }
+}
+
+/** Erasing, on a file: counts on this thread, writes on the writer's. */
+export function fileErasing(
+  db: Connection,
+  clock: SharedClock | undefined,
+  writer: OnWriter<ErasureWrites>,
+  watching: Watchers,
+): Erasing {
+  const rangeOf = erasedRangeReader(db, () => millisecondsOfTicks(readClock(clock)))
+  return {
+    async begin(request) {
+      const outcome = await writer.beginErasure(request)
+      if (outcome.kind === 'begun') watching.notify(request.key)
+      return outcome
+    },
+    async beginUnchanged(request, position) {
+      const outcome = await writer.beginUnchangedErasure(request, position)
+      if (outcome.kind === 'begun') watching.notify(request.key)
+      return outcome
+    },
+    async count(key, target) {
+      const found = rangeOf(key, target)
+      return 'kind' in found ? found : { kind: 'counted', events: found.events }
+    },
+    async reduce(erasureId, limit) {
+      const outcome = await writer.reduceErased(erasureId, limit)
+      if (outcome.kind === 'reduced') watching.notify(undefined)
+      return outcome
+    },
   }
 }
