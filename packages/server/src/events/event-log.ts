@@ -55,6 +55,8 @@ export interface ViewRange {
   readonly count: number
   /** Positions of events of the feed, ascending. If present, ordinals are those of this list, and not the view's. */
   readonly positions?: Float64Array
+  /** Of the feed, read for the same request: events may then come from memory, as they were in it. Left out: as they are now. */
+  readonly head?: Head
 }
 
 /** What matches a query, and the state of the feed in which it was found. Ordinals never move, so the range stays valid. */
@@ -71,9 +73,7 @@ export interface StoredEvent {
   readonly json: Uint8Array
 }
 
-export interface ReadAfterQuery {
-  readonly key: FeedKey
-  readonly view: FeedView
+export interface ReadAfterQuery extends Pick<ViewRange, 'key' | 'view' | 'head'> {
   /** Only events with a greater sequence number; 0 for all. */
   readonly after: number
   readonly limit: number

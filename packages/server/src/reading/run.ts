@@ -67,7 +67,7 @@ export async function readRun<Reason>(
   if ('kind' in head) return head
   const { key, view } = query
   const readNext: ReadNext = (after, limit) =>
-    events.readAfter({ key, view, after, limit, latestOnly: false })
+    events.readAfter({ key, view, after, limit, latestOnly: false, head })
   return readSteps(query, head, readNext, take)
 }
 

@@ -8,9 +8,11 @@ import type { LostNumbers } from '../../src/events/epochs.ts'
 import { batch, draft, feedKey, tenantB, uuid } from '../store/support/drafts.ts'
 import { headOf, list, numbers, publish } from '../store/support/read-back.ts'
 import { withTenants } from '../store/support/stores.ts'
+import { ticks } from '../store/support/test-clock.ts'
 import { launchPostgres } from './launch-postgres.ts'
 import type { LaunchedPostgres } from './launch-postgres.ts'
 import { loadThrough } from './support/load-through.ts'
+import { pollBoth } from './support/poll-both.ts'
 import { startProxy } from './support/proxy.ts'
 import {
   promote,
@@ -54,8 +56,11 @@ describe('a standby that takes over', () => {
     await using proxy = await startProxy(primary.socketFile)
     await using standby = await startStandby(primary)
     await using one = await withTenants(await openNode(proxy.url()))
-    await publish(one, [draft({ subject: 'a' })])
+    const [first] = await publish(one, [draft({ subject: 'a' })])
+    const from = ticks(first?.stored?.createdDate ?? '') + 1n
     const before = await headOf(one)
+    // A reader polls, so that the node keeps what it commits from now on.
+    await pollBoth(one, feedKey(), from, 1)
     await untilReplayed(primary, standby)
     // The standby is stopped and misses what follows.
     await standby.halt('fast')
@@ -73,7 +78,10 @@ describe('a standby that takes over', () => {
     assert.deepEqual(numbers(await list(fresh)), [1], 'reading goes on')
 
     await fresh.startEpoch(3, 'cli:test')
-    for (const node of [one, fresh]) await publish(node, [draft({ subject: 'd' })])
+    for (const node of [fresh, one]) {
+      await publish(node, [draft({ subject: 'd' })])
+      await pollBoth(one, feedKey(), from, 1)
+    }
     assert.deepEqual(numbers(await list(one)), [1, 4, 5])
     assert.notEqual((await headOf(one)).epoch, before.epoch)
   })

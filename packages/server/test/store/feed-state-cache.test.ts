@@ -82,7 +82,7 @@ describe('what the cache keeps of a subject', () => {
         isClockBehind: false,
       }
       const stamped = { key, reading: emptyFeed, lastPosition: position, offset: 0, stored: [] }
-      remembered.record([plan], new Map([[feedName(key), stamped]]), '')
+      remembered.record([plan], new Map([[feedName(key), stamped]]), '', true)
     }
     // V8 gives the memory of buffers back beside the program, some time after a collection.
     const isGivenBack = () => {

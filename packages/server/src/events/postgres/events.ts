@@ -33,7 +33,7 @@ interface DatabaseEventsParts extends LogParts {
 }
 
 export function databaseEvents(parts: DatabaseEventsParts): EventStore {
-  const { database, shown, appending, watching, changes, guarded, inFeedQueues } = parts
+  const { database, shown, appending, watching, changes, guarded, inFeedQueues, recent } = parts
   const of = (key: FeedKey): Reads => readsOf(database, key)
   /** Heads of one tenant take its turns. */
   const ofAll = ([first, ...others]: readonly FeedKey[]): Reads =>
@@ -49,7 +49,7 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
       head: (key) => guarded(() => readHead(of(key), key)),
       heads: (keys) => guarded(() => readHeads(ofAll(keys), keys)),
       readEvent: (key, id, branches) => guarded(() => readEvent(of(key), key, id, branches)),
-      readAfter: (query) => guarded(() => readAfter(of(query.key), query)),
+      readAfter: (query) => guarded(async () => recent.after(query) ?? readAfter(of(query.key), query)),
       readNewest: (query) => guarded(() => readNewest(of(query.key), query)),
       readLatest: (key, subjectId, branches, upTo) =>
         guarded(() => readLatest(of(key), key, subjectId, branches, upTo)),
@@ -77,8 +77,9 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
     subjectPositions: (query) => guarded(() => readSubjectPositions(of(query.key), query)),
     subjectsIn: (query) => guarded(() => readSubjects(of(query.key), query)),
     tally: (query) => guarded(() => tally(of(query.key), query)),
-    readRange: (range) => guarded(() => readRange(of(range.key), range)),
-    readRangeWithin: (range, maxBytes) => guarded(() => readRangeWithin(of(range.key), range, maxBytes)),
+    readRange: (range) => guarded(async () => recent.range(range) ?? readRange(of(range.key), range)),
+    readRangeWithin: (range, maxBytes) =>
+      guarded(async () => recent.range(range, maxBytes) ?? readRangeWithin(of(range.key), range, maxBytes)),
     measureRange: (range) => guarded(() => measureRange(of(range.key), range)),
     latestPositions: (query) => guarded(() => latestPositions(of(query.key), query)),
     liveSubjects: (query) => guarded(() => readLiveSubjects(of(query.key), query)),

@@ -22,6 +22,8 @@ import type { ConnectionOptions } from '../../sql/postgres/pool.ts'
 import { failureOf } from '../../sql/postgres/failure.ts'
 import { feedStateCache } from './append/feed-state-cache.ts'
 import type { FeedStateCache } from './append/feed-state-cache.ts'
+import { recentEvents } from './recent-events.ts'
+import type { RecentEvents } from './recent-events.ts'
 import { reserveTime, settler } from './settle.ts'
 import type { Settler } from './settle.ts'
 import { witness } from './witness.ts'
@@ -35,6 +37,7 @@ export interface LogParts {
   readonly shown: ShownNumbers
   readonly history: Witness
   readonly feedStates: FeedStateCache
+  readonly recent: RecentEvents
   readonly reservation: TimeReservation
   readonly settle: Settler
   readonly appending: Appender
@@ -60,7 +63,8 @@ export function logParts(setting: LogSettings): LogParts {
     latestAnswered: () => settle.latestAnswered(),
     historyChanged: () => reservation.forget(),
   })
-  const feedStates = feedStateCache()
+  const recent = recentEvents()
+  const feedStates = feedStateCache(recent)
   const histories = new WeakMap<object, string>()
   const database = connect({
     ...connections,
@@ -95,6 +99,7 @@ export function logParts(setting: LogSettings): LogParts {
     shown,
     history,
     feedStates,
+    recent,
     reservation,
     settle,
     appending: appender(database, appendContext),

@@ -7,7 +7,7 @@ import type { SegmentId } from './segments/segment-id.ts'
 import type { SegmentStore } from './segments/segment-store.ts'
 import { represent } from '../representation/representation.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
-import type { EventStore } from '../../events/event-log.ts'
+import type { EventStore, Head } from '../../events/event-log.ts'
 
 export interface SealedPages {
   readonly store: SegmentStore
@@ -25,20 +25,25 @@ export interface PageSources {
 export interface Part {
   readonly segment: SegmentId
   readonly range: PageRange
+  /** Of the page. */
+  readonly head: Head
   /** The first event of the part in the segment, counted from 0. */
   readonly index: number
   readonly count: number
 }
 
 /** `series`: the segments of the page's feed and view, in the feed's present state. */
-export function partsOf({ range }: Pick<LocatedPage, 'range'>, series: string): readonly Part[] {
+export function partsOf(
+  { range, head }: Pick<LocatedPage, 'range' | 'head'>,
+  series: string,
+): readonly Part[] {
   const parts: Part[] = []
   const end = range.first - 1 + range.count
   for (let at = range.first - 1; at < end;) {
     const number = Math.floor(at / eventsPerSegment)
     const index = at - number * eventsPerSegment
     const count = Math.min(eventsPerSegment - index, end - at)
-    parts.push({ segment: { series, number }, index, count, range: { ...range, first: at + 1, count } })
+    parts.push({ segment: { series, number }, index, count, range: { ...range, first: at + 1, count }, head })
     at += count
   }
   return parts
@@ -58,7 +63,8 @@ export function readUnsealed(
 ): Promise<readonly Uint8Array[] | undefined> {
   const { events } = sources
   wantSealed(sources, part)
-  return part.count > fewEvents ? events.readRangeWithin(part.range, maxBytes) : events.readRange(part.range)
+  const range = { ...part.range, head: part.head }
+  return part.count > fewEvents ? events.readRangeWithin(range, maxBytes) : events.readRange(range)
 }
 
 export function wantSealed({ sealed }: PageSources, { segment, range }: Part): void {

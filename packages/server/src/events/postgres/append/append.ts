@@ -181,7 +181,7 @@ async function write(
   if (answer.kind === 'stale' || answer.kind === 'unvouched') return answer.kind
   if (answer.kind === 'epochRequired') return refuseWriting(batches, made, feeds)
   if (keeps) await keepAside(session, feeds, (key) => answer.feeds.get(feedName(key)))
-  feedStates.record(feeds, answer.feeds, historyOf(session))
+  feedStates.record(feeds, answer.feeds, historyOf(session), !alone)
   return settleOutcomes(batches, made.outcomes, answer.feeds)
 }
 

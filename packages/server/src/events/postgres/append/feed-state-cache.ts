@@ -10,6 +10,8 @@ import type { SubjectState } from '../../append/subject-state.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 import type { FeedReading, Reading, SubjectRow } from './feed-state.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
+import { recentEvents } from '../recent-events.ts'
+import type { RecentEvents } from '../recent-events.ts'
 
 export interface FeedStateCache {
   /**
@@ -17,8 +19,16 @@ export interface FeedStateCache {
    * history (D13) as that of the connection.
    */
   reading(batches: readonly AppendBatch[], history: string): Reading | undefined
-  /** Records what a commit has written. While connections lead to two histories, only the newer one is recorded. */
-  record(plans: readonly FeedPlan[], stamped: ReadonlyMap<string, Stamped>, history: string): void
+  /**
+   * Records what a call has written. While connections lead to two histories, only the newer one is recorded. `isCommitted`: left to the
+   * transaction otherwise.
+   */
+  record(
+    plans: readonly FeedPlan[],
+    stamped: ReadonlyMap<string, Stamped>,
+    history: string,
+    isCommitted: boolean,
+  ): void
   /** These feeds have changed: a plan was stale, or another node has reported an append. */
   forget(keys: readonly FeedKey[]): void
   /** Any feed may have changed. A new connection for writing can lead to another history, which is then the present one. */
@@ -42,7 +52,8 @@ interface CachedSubject {
   readonly row: SubjectRow
 }
 
-export function feedStateCache(): FeedStateCache {
+/** `recent`: records and forgets the same. */
+export function feedStateCache(recent: RecentEvents = recentEvents()): FeedStateCache {
   const feeds = new BoundedMap<string, CachedFeed>(feedsAtMost)
   const subjects = new BoundedMap<string, CachedSubject>(subjectsAtMost)
   let newest = ''
@@ -65,8 +76,9 @@ export function feedStateCache(): FeedStateCache {
       }
       return { now: 0n, floor: 0n, feeds: readings }
     },
-    record(plans, stamped, history) {
+    record(plans, stamped, history, isCommitted) {
       if (history !== newest) return
+      if (isCommitted) recent.record(plans, stamped)
       for (const { reading, rows } of plans) {
         const { key, revision } = reading
         const name = feedName(key)
@@ -85,10 +97,12 @@ export function feedStateCache(): FeedStateCache {
       }
     },
     forget(keys) {
+      recent.forget(keys)
       for (const key of keys) feeds.delete(feedName(key))
     },
     forgetAll(history = newest) {
       newest = history
+      recent.forgetAll()
       feeds.clear()
       subjects.clear()
     },

@@ -14,6 +14,7 @@ import type { HeadRow } from './head.ts'
 import { isOpenWindow } from '../../time-reservation.ts'
 import type { ShownNumbers } from '../../shown-numbers.ts'
 import type { Settler } from '../settle.ts'
+import type { RecentEvents } from '../recent-events.ts'
 import type { Witness } from '../witness.ts'
 
 /** The columns of `headOf`, of a table named `f`. */
@@ -173,6 +174,7 @@ interface OpenWindowParts {
   readonly shown: ShownNumbers
   readonly history: Pick<Witness, 'check'>
   readonly settle: Settler
+  readonly recent: Pick<RecentEvents, 'firstFrom'>
 }
 
 /**
@@ -181,7 +183,7 @@ interface OpenWindowParts {
  */
 export function openWindowLocator(
   database: Database,
-  { shown, history, settle }: OpenWindowParts,
+  { shown, history, settle, recent }: OpenWindowParts,
 ): (query: LocateQuery) => Promise<Located | undefined> {
   const checked = async (key: FeedKey, before: number, head: Head): Promise<void> => {
     if (head.sequenceNumber >= before) return
@@ -207,10 +209,14 @@ export function openWindowLocator(
     const settled = await settle.settled(key)
     if (settled === undefined) return undefined
     const { moment, head } = settled
-    // The poll that finds nothing: its window begins after the head, and is still open.
-    if (view === 'all' && from !== undefined && from > (head.created ?? 0n) && isOpenWindow(query, settled)) {
+    // The poll that finds nothing, or what this node has committed itself: its window is still open.
+    const first =
+      view === 'all' && from !== undefined && isOpenWindow(query, settled)
+        ? recent.firstFrom(key, head, from)
+        : undefined
+    if (first !== undefined) {
       await checked(key, before, head)
-      return { range: { key, view, first: head.position + 1, count: 0 }, head, settled: moment }
+      return { range: { key, view, first, count: head.position - first + 1 }, head, settled: moment }
     }
     const located = await locateNow(query)
     return located && { ...located, settled: moment }
