@@ -4,8 +4,6 @@ import type { TenantChange } from '../tenant.ts'
 import { readObject } from '../../http/requests/body-members.ts'
 import type { BodyMembers, BodyReading } from '../../http/requests/body-members.ts'
 
-export type { BodyReading }
-
 interface NewTenantBody {
   /** Lower case; `undefined`: a new id is made. */
   readonly tenantId: string | undefined

@@ -13,9 +13,8 @@ import {
   webhookSubjects,
 } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { readMembers } from '../../http/requests/body-members.ts'
-import type { BodyMembers } from '../../http/requests/body-members.ts'
-import type { BodyReading } from '../../tenants/routes/tenant-body.ts'
+import { readObject } from '../../http/requests/body-members.ts'
+import type { BodyMembers, BodyReading } from '../../http/requests/body-members.ts'
 import type { EndpointSettings } from '../endpoint.ts'
 import { usualSettings } from './webhook-answer.ts'
 
@@ -46,28 +45,25 @@ interface NewWebhookBody {
 
 export function readNewWebhook(text: string): BodyReading<NewWebhookBody> {
   const example = '{"url":"https://www.example.com/hooks","feed":"property"}'
-  const reading = readMembers(text, newNames, example)
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const feed = members.oneOf('feed', feedNames) ?? 'property'
-  const events = members.given.has('events') ? members.oneOf('events', webhookSubjects) : 'feed'
-  if (!members.given.has('url')) members.fault('url', 'Send the address that events are to be posted to.')
-  const given = readSettings(members, feed)
-  const after = members.given.has('after') ? readPlace(members) : 'head'
-  const settings: EndpointSettings = {
-    feed,
-    events: events ?? 'feed',
-    ...usualSettings(feed),
-    concurrency: webhookNumbers.concurrency.usual,
-    timeoutSeconds: webhookNumbers.timeoutSeconds.usual,
-    maxPerSecond: undefined,
-    url: '',
-    ...given,
-  }
-  checkTogether(members, settings)
-  const { errors } = members
-  if (errors.length > 0) return { kind: 'faults', errors }
-  return { kind: 'body', body: { settings, after: after ?? 'head' } }
+  return readObject(text, newNames, example, (members) => {
+    const feed = members.oneOf('feed', feedNames) ?? 'property'
+    const events = members.given.has('events') ? members.oneOf('events', webhookSubjects) : 'feed'
+    if (!members.given.has('url')) members.fault('url', 'Send the address that events are to be posted to.')
+    const given = readSettings(members, feed)
+    const after = members.given.has('after') ? readPlace(members) : 'head'
+    const settings: EndpointSettings = {
+      feed,
+      events: events ?? 'feed',
+      ...usualSettings(feed),
+      concurrency: webhookNumbers.concurrency.usual,
+      timeoutSeconds: webhookNumbers.timeoutSeconds.usual,
+      maxPerSecond: undefined,
+      url: '',
+      ...given,
+    }
+    checkTogether(members, settings)
+    return { settings, after: after ?? 'head' }
+  })
 }
 
 interface WebhookChangeBody {
@@ -77,20 +73,18 @@ interface WebhookChangeBody {
 
 /** `present`: the settings that it changes. */
 export function readWebhookChange(text: string, present: EndpointSettings): BodyReading<WebhookChangeBody> {
-  const reading = readMembers(text, changeNames, '{"state":"paused"}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  for (const name of changeNames) {
-    if (members.nulls.has(name) && name !== 'maxPerSecond')
-      members.fault(name, `${name} cannot be removed; leave it out to keep it.`)
-  }
-  const given = readSettings(members, present.feed)
-  const settings = members.nulls.has('maxPerSecond') ? { ...given, maxPerSecond: undefined } : given
-  const states = ['enabled', 'paused'] as const
-  const state = members.given.has('state') ? members.oneOf('state', states) : undefined
-  checkTogether(members, { ...present, ...settings })
-  const { errors } = members
-  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'body', body: { settings, state } }
+  return readObject(text, changeNames, '{"state":"paused"}', (members) => {
+    for (const name of changeNames) {
+      if (members.nulls.has(name) && name !== 'maxPerSecond')
+        members.fault(name, `${name} cannot be removed; leave it out to keep it.`)
+    }
+    const given = readSettings(members, present.feed)
+    const settings = members.nulls.has('maxPerSecond') ? { ...given, maxPerSecond: undefined } : given
+    const states = ['enabled', 'paused'] as const
+    const state = members.given.has('state') ? members.oneOf('state', states) : undefined
+    checkTogether(members, { ...present, ...settings })
+    return { settings, state }
+  })
 }
 
 type SettingMembers = BodyMembers<(typeof settingNames)[number]>
@@ -176,12 +170,9 @@ export function readPlace(members: BodyMembers<'after'>): Place | undefined {
 }
 
 export function readSecretRequest(text: string): BodyReading<{ readonly overlapSeconds: number }> {
-  const reading = readMembers(text, ['overlapSeconds'], '{"overlapSeconds":86400}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const overlapSeconds = readCount(members, 'overlapSeconds') ?? webhookNumbers.overlapSeconds.usual
-  const { errors } = members
-  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'body', body: { overlapSeconds } }
+  return readObject(text, ['overlapSeconds'], '{"overlapSeconds":86400}', (members) => ({
+    overlapSeconds: readCount(members, 'overlapSeconds') ?? webhookNumbers.overlapSeconds.usual,
+  }))
 }
 
 interface CursorBody {
@@ -190,50 +181,34 @@ interface CursorBody {
 }
 
 export function readCursor(text: string): BodyReading<CursorBody> {
-  const reading = readMembers(text, ['after', 'epoch'], '{"after":42}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const after = readPlace(members)
-  const words = ['replay', 'skip'] as const
-  const epoch = members.given.has('epoch') ? members.oneOf('epoch', words) : undefined
-  const { errors } = members
-  if (errors.length > 0 || after === undefined) return { kind: 'faults', errors }
-  return { kind: 'body', body: { after, epoch } }
+  return readObject(text, ['after', 'epoch'], '{"after":42}', (members) => {
+    const after = readPlace(members)
+    const epoch = members.given.has('epoch') ? members.oneOf('epoch', ['replay', 'skip']) : undefined
+    return after === undefined ? undefined : { after, epoch }
+  })
 }
 
 /** One number, or all that was given up. */
 export function readResend(text: string): BodyReading<number | 'givenUp'> {
-  const reading = readMembers(text, ['sequenceNumber', 'givenUp'], '{"sequenceNumber":42}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const { given } = members
-  if (given.has('sequenceNumber') === given.has('givenUp'))
-    members.fault(
-      'sequenceNumber',
-      'Send exactly one of sequenceNumber (one event) and givenUp (all of them).',
-    )
-  else if (given.has('givenUp')) {
-    if (given.get('givenUp') === true) return ifFaultless(members, 'givenUp')
-    members.fault('givenUp', 'givenUp must be true.')
-  } else {
+  return readObject(text, ['sequenceNumber', 'givenUp'], '{"sequenceNumber":42}', (members) => {
+    const { given } = members
+    if (given.has('sequenceNumber') === given.has('givenUp')) {
+      return members.fault(
+        'sequenceNumber',
+        'Send exactly one of sequenceNumber (one event) and givenUp (all of them).',
+      )
+    }
+    if (given.has('givenUp'))
+      return given.get('givenUp') === true ? 'givenUp' : members.fault('givenUp', 'givenUp must be true.')
     const number = given.get('sequenceNumber')
-    if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0)
-      return ifFaultless(members, number)
-    members.fault('sequenceNumber', 'sequenceNumber must be a whole number from 1.')
-  }
-  return { kind: 'faults', errors: members.errors }
+    if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) return number
+    return members.fault('sequenceNumber', 'sequenceNumber must be a whole number from 1.')
+  })
 }
 
 export function readPause(text: string): BodyReading<boolean> {
-  const reading = readMembers(text, ['paused'], '{"paused":true}')
-  if (reading.kind === 'faults') return reading
-  const { members } = reading
-  const paused = members.given.get('paused')
-  if (typeof paused === 'boolean') return ifFaultless(members, paused)
-  members.fault('paused', 'paused must be true or false.')
-  return { kind: 'faults', errors: members.errors }
-}
-
-function ifFaultless<Body>({ errors }: BodyMembers<never>, body: Body): BodyReading<Body> {
-  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'body', body }
+  return readObject(text, ['paused'], '{"paused":true}', (members) => {
+    const paused = members.given.get('paused')
+    return typeof paused === 'boolean' ? paused : members.fault('paused', 'paused must be true or false.')
+  })
 }
