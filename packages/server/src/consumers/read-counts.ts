@@ -3,12 +3,14 @@
  * counts (D28). No byte is parsed, because an answer says which numbers it holds. A crash loses one interval, so the record may show less
  * than was sent, but never more.
  */
-import { mostSentRows, defaultConsumer, namedConsumersPerFeed } from './consumer.ts'
-import type { Acknowledgement, ConsumerName, ConsumerStore, ConsumerRefusal } from './consumer.ts'
+import { mostSentRows } from './consumer.ts'
+import type { Acknowledgement, ConsumerName, ConsumerStore } from './consumer.ts'
 import { addInParts } from '../sql/add-in-parts.ts'
 import type { WriteBuffer } from '../runtime/write-buffer.ts'
 import { consumerText, readRanges, newReadOf } from './read-ranges.ts'
 import type { Delivered } from './read-ranges.ts'
+import { refusalCounts } from './refusal-counts.ts'
+import type { RefusedRequest } from './refusal-counts.ts'
 import { problems } from '../http/problem/problem.ts'
 import type { Exchange } from '../http/routed.ts'
 import { feedRead } from '../reading/min-sequence.ts'
@@ -121,74 +123,6 @@ function lastAcknowledgements() {
 
 function* inRows<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < rows.length; from += rowsPerCommit) yield rows.slice(from, from + rowsPerCommit)
-}
-
-/** A request that was refused. */
-type RefusedRequest = Pick<ConsumerRefusal, 'keyId' | 'name' | 'tenantId' | 'code' | 'status'>
-
-/** Beyond these, nothing more is counted until the next addition. */
-const mostRefusals = 50_000
-/** The names of all keys together that are distinguished while this node runs: some 5 MB. */
-const mostNames = 50_000
-
-interface RefusalCounts {
-  note(refused: RefusedRequest, nowMs: number): void
-  take(): readonly ConsumerRefusal[]
-  giveBack(refusals: readonly ConsumerRefusal[]): void
-  dropped(): number
-}
-
-/** Requests of consumers that were refused, counted in memory. */
-export function refusalCounts(): RefusalCounts {
-  let refusals = new Map<string, ConsumerRefusal>()
-  let dropped = 0
-  const nameOf = knownNames()
-  const put = (refusal: ConsumerRefusal): void => {
-    const { keyId, name, tenantId = '', code } = refusal
-    const text = [keyId, name, tenantId, code].join(' ')
-    const before = refusals.get(text)
-    if (before === undefined && refusals.size >= mostRefusals) dropped += 1
-    else if (before === undefined) refusals.set(text, refusal)
-    else {
-      const [sinceMs, lastMs] = [
-        Math.min(before.sinceMs, refusal.sinceMs),
-        Math.max(before.lastMs, refusal.lastMs),
-      ]
-      refusals.set(text, { ...before, sinceMs, lastMs, count: before.count + refusal.count })
-    }
-  }
-  return {
-    note(refused, nowMs) {
-      const name = nameOf(refused.keyId, refused.name)
-      put({ ...refused, name, sinceMs: nowMs, lastMs: nowMs, count: 1 })
-    },
-    take() {
-      const counts = [...refusals.values()]
-      refusals = new Map()
-      return counts
-    },
-    giveBack: (given) => given.forEach(put),
-    dropped: () => dropped,
-  }
-}
-
-/**
- * The name to note: that of the key itself, if the key has given too many. A refused request registers no consumer, and with another name
- * in each the table would grow without end.
- */
-function knownNames(): (keyId: string, name: string) => string {
-  const namesOfKey = new Map<string, Set<string>>()
-  let names = 0
-  return (keyId, name) => {
-    if (name === defaultConsumer) return name
-    const known = namesOfKey.get(keyId)
-    if (known?.has(name) === true) return name
-    if (names >= mostNames || (known?.size ?? 0) >= namedConsumersPerFeed) return defaultConsumer
-    if (known === undefined) namesOfKey.set(keyId, new Set([name]))
-    else known.add(name)
-    names += 1
-    return name
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Refused requests of consumers, as they are counted in memory. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { refusalCounts } from '../../src/consumers/read-counts.ts'
+import { refusalCounts } from '../../src/consumers/refusal-counts.ts'
 
 const refused = { tenantId: undefined, code: 'key_revoked', status: 401 }
 

@@ -5,8 +5,6 @@ import type { ProblemCode } from '../problem/problem.ts'
 import type { Operation } from '../operation.ts'
 import { documentCall } from './static-document.ts'
 import type { StaticDocument, DocumentContext } from './static-document.ts'
-import { readFileSync } from 'node:fs'
-import type { Headers } from '../exchange.ts'
 
 interface OpenRoute extends Pick<Operation, 'path' | 'mediaType' | 'prepare'> {
   readonly operationId: string
@@ -65,52 +63,4 @@ export function docs(context: DocumentContext, document: () => StaticDocument): 
     ok: 'The page.',
     prepare: (target) => documentCall(context, target, document),
   })
-}
-
-interface ReferencePage {
-  readonly html: string
-  readonly headers: Headers
-}
-
-interface Policy {
-  readonly style: readonly string[]
-  readonly script: readonly string[]
-}
-
-/**
- * The page at `/docs`, as `npm run openapi` has written it (scripts/reference), with its policy for browsers. Reads the file instead of importing it: an imported file stays in memory, and the document is made once.
- */
-export function readReferencePage(): ReferencePage {
-  const policy: Policy = JSON.parse(readText('policy.json'))
-  return {
-    html: readText('page.html'),
-    headers: {
-      'content-security-policy': policyText(policy),
-      'referrer-policy': 'no-referrer',
-    },
-  }
-}
-
-/**
- * The page may use its own style and scripts, identified by their hashes, and send requests to this service alone, for "try it". Nothing
- * else is loaded or run, no text becomes markup, no form is sent, and no other page shows it in a frame.
- */
-function policyText({ style, script }: Policy): string {
-  const hashes = (list: readonly string[]): string => list.map((hash) => `'${hash}'`).join(' ')
-  return [
-    `default-src 'none'`,
-    `script-src ${hashes(script)}`,
-    `style-src ${hashes(style)}`,
-    'img-src data:',
-    `connect-src 'self'`,
-    `base-uri 'none'`,
-    `form-action 'none'`,
-    `frame-ancestors 'none'`,
-    `require-trusted-types-for 'script'`,
-    `trusted-types 'none'`,
-  ].join('; ')
-}
-
-function readText(name: string): string {
-  return readFileSync(new URL(`./reference/${name}`, import.meta.url), 'utf8')
 }

@@ -1,8 +1,9 @@
 /** `GET /v1/properties/{agentRef}/history` and the same for contacts: all events of one subject (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { readHistory, freeEvents } from '../run.ts'
-import type { EventRun, NoRoom, TakeBytes } from '../run.ts'
+import { withChanges } from '../history-changes.ts'
+import { readHistory } from '../run.ts'
+import type { EventRun } from '../run.ts'
 import { deliveredEvents } from '../../consumers/delivered.ts'
 import { feedKeyOf } from '../../http/access.ts'
 import { refused } from '../../http/exchange.ts'
@@ -23,18 +24,15 @@ import { feedOperation } from '../../http/keyed-operation.ts'
 import type { Operation } from '../../http/operation.ts'
 import { answerRun, eventAnswer } from './answers.ts'
 import type { RunContext } from './answers.ts'
-import type { EventStore, StoredEvent } from '../../events/event-log.ts'
+import type { EventStore } from '../../events/event-log.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import { represent } from '../representation/representation.ts'
-import type { RepresentationOf, Representation } from '../representation/representation.ts'
+import type { RepresentationOf } from '../representation/representation.ts'
 import { disclosedEvents } from '../../privacy/disclosure/disclosure.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
 import { contentTag } from '../../http/requests/entity-tag.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
 import { ownBody } from '../../http/answer-body.ts'
-import { parseEventJson } from '../../events/event-json.ts'
-import { yieldForStep } from '../../runtime/yield-in-steps.ts'
-import { changesText } from '../changes-text.ts'
 
 /** `GET /v1/properties/{agentRef}` and `/v1/contacts/{contactRef}`: the latest event of one subject (PROTOCOL §11). */
 
@@ -144,44 +142,4 @@ export function subjectHistory(context: HistoryContext, feedName: FeedName): Ope
       }
     },
   })
-}
-
-/**
- * The events of a subject, each with what it changed since the one before (PROTOCOL §11.4).
- * Both payloads of a change are in the form that the reader sees: what it is not given is in no change either. The run ends before its last
- * event if there is no room for more changes. `before`: the event before the first, of those that the reader sees. All are freed.
- */
-export async function withChanges<Reason>(
-  run: EventRun,
-  before: StoredEvent | undefined,
-  form: Representation | undefined,
-  take: TakeBytes<Reason>,
-): Promise<EventRun | NoRoom<Reason>> {
-  const events: StoredEvent[] = []
-  let previous = before === undefined ? undefined : parseEventJson(textOf(shown(before, form))).payload
-  let reason: Reason | undefined
-  for (const event of run.events) {
-    const json = shown(event, form)
-    const { payload } = parseEventJson(textOf(json))
-    const changes = Buffer.from(`,${changesText(previous, payload)}}`)
-    reason = take(changes.byteLength)
-    if (reason !== undefined) break
-    events.push({ ...event, json: Buffer.concat([json.subarray(0, -1), changes]) })
-    previous = payload
-    await yieldForStep()
-  }
-  freeEvents(before === undefined ? run.events : [before, ...run.events])
-  if (reason === undefined) return { ...run, events, before }
-  const last = events.at(-1)
-  return last === undefined
-    ? { kind: 'noRoom', reason }
-    : { ...run, events, before, next: last.sequenceNumber }
-}
-
-function shown(event: StoredEvent, form: Representation | undefined): Uint8Array {
-  return form === undefined ? event.json : represent(Buffer.from(event.json), form)
-}
-
-function textOf(json: Uint8Array): string {
-  return Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString()
 }
