@@ -140,7 +140,7 @@ export interface ConsumerResult {
   readonly resultMs: number
 }
 
-/** A change of outcome or address in what a consumer reports about a property, or the first report after it was withdrawn or published again. */
+/** A change of outcome or address in what a consumer reports about a property, or the first report after it was published or withdrawn. */
 export type ResultChange = Omit<ConsumerResult, 'message'>
 
 /** A property from an event by which it became published to its removal. */

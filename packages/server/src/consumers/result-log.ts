@@ -1,6 +1,6 @@
 /**
  * What consumers have reported of properties, as a log: a row for each change of outcome or address, and for the first report after the
- * property was withdrawn or published again, in the transaction that stores the result. What was reported before the log began, or is older than the log is kept, is not recorded.
+ * property was published or withdrawn, in the transaction that stores the result. What was reported before the log began, or is older than the log is kept, is not recorded.
  */
 import { versionsAt } from '../events/version-at.ts'
 import type { VersionRow } from '../events/version-at.ts'

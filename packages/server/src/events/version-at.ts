@@ -29,14 +29,12 @@ export interface VersionRow {
   readonly withdrawn: number | null
 }
 
-/**
- * Whether the property was withdrawn, or published again, between an earlier version of it (its number; NULL: before its first) and this.
- */
+/** Whether the property was published or withdrawn between an earlier version of it (its number; NULL: before its first) and this. */
 export function isOtherListing(
   { sequence, withdrawn }: Pick<VersionRow, 'sequence' | 'withdrawn'>,
   earlier: number | null,
 ): boolean {
-  if (withdrawn === null) return false
+  if (withdrawn === null) return earlier === null && sequence !== null
   return withdrawn === earlier ? sequence !== earlier : withdrawn > (earlier ?? 0)
 }
 

@@ -334,6 +334,33 @@ export function consumersContract(factory: StoreFactory): void {
       )
     })
 
+    it('logs the first report after the first publication, though an earlier report named a number before it (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      const drafts = [
+        draft({ subject: 'garden', text: 'Gardd – £' }),
+        draft({ subject: 'house', text: 'Tŷ 🏡' }),
+      ]
+      await publish(store, drafts, { key: properties })
+      await store.consumers.putResults([result({ sequenceNumber: 1, resultMs: 10 })])
+      await store.consumers.putResults([result({ sequenceNumber: 2, resultMs: 20 })])
+      const other = { name: 'other' }
+      await store.consumers.putResults([
+        result({ ...other, sequenceNumber: 1, resultMs: 10 }),
+        result({ ...other, sequenceNumber: 2, resultMs: 20 }),
+        result({ ...other, sequenceNumber: 2, resultMs: 30 }),
+      ])
+      const log = await store.consumers.resultChanges(tenantA, uuid('house'))
+      assert.deepEqual(
+        log.map(({ name, sequenceNumber, resultMs }) => [name, sequenceNumber, resultMs]),
+        [
+          ['other', 1, 10],
+          ['other', 2, 20],
+          ['website', 1, 10],
+          ['website', 2, 20],
+        ],
+      )
+    })
+
     it('logs a change once that two nodes report at once (D28)', async () => {
       await using store = await withTenants(await factory.create())
       await Promise.all([1, 2, 3, 4].map(() => store.consumers.putResults([result()])))
