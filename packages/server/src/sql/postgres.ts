@@ -1,6 +1,4 @@
 /** Runs on PostgreSQL what features ask of a database. */
-import { millisecondsOfTicks } from '@property-events/protocol/plain'
-import type { Ticks } from '@property-events/protocol'
 import { refusalOf } from '../events/feed.ts'
 import type { FeedState } from '../events/feed.ts'
 import type { Guard } from './guarded.ts'
@@ -30,18 +28,18 @@ export type NoteChanges = (session: Session, changes: readonly AuditChange[], ac
 /** What a database's features need beside it. */
 interface AccessParts {
   readonly database: Database
-  /** Replaces the database's clock, for tests. */
-  readonly given: () => Ticks | undefined
+  /** Replaces the database's clock, for tests: milliseconds since 1970. */
+  readonly givenMs: () => number | null
   readonly note: NoteChanges
   /** Called after each commit with the feeds that it has changed. */
   readonly onChanged: (keys: readonly FeedKey[]) => void
 }
 
 export function postgresAccess(
-  { database, given, note, onChanged }: AccessParts,
+  { database, givenMs, note, onChanged }: AccessParts,
   guarded: Guard,
 ): StoreAccess {
-  const read = sqlOver((statement, values) => guarded(() => database.read(statement, values)), given)
+  const read = sqlOver((statement, values) => guarded(() => database.read(statement, values)), givenMs)
   return {
     read,
     write: (write, ...args) =>
@@ -49,7 +47,7 @@ export function postgresAccess(
         const changed: FeedKey[] = []
         const answer = await database.transaction(async (session) => {
           if (write.isDurable === false) await session.query(waitForNoDisk, [])
-          return write.run(transactionOn(session, { given, note, changed }), ...args)
+          return write.run(transactionOn(session, { givenMs, note, changed }), ...args)
         }, write.lockWaitMs)
         if (changed.length > 0) onChanged(changed)
         return answer
@@ -59,9 +57,9 @@ export function postgresAccess(
 
 function transactionOn(
   session: Session,
-  { given, note, changed }: Pick<AccessParts, 'given' | 'note'> & { readonly changed: FeedKey[] },
+  { givenMs, note, changed }: Pick<AccessParts, 'givenMs' | 'note'> & { readonly changed: FeedKey[] },
 ): Transaction {
-  const sql = sqlOver((statement, values) => session.query(statement, values), given)
+  const sql = sqlOver((statement, values) => session.query(statement, values), givenMs)
   let nowMs: Promise<number> | undefined
   return {
     ...sql,
@@ -81,12 +79,12 @@ function transactionOn(
 export type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
 
 /** What features ask, on a session or a pool. */
-export function sqlOver(ask: Ask, given: () => Ticks | undefined = () => undefined): Sql {
+export function sqlOver(ask: Ask, givenMs: () => number | null = () => null): Sql {
   return {
     rows: <R extends object>(query: Query<R>) => ask<R>(statementOf(query), query.values.map(sentValue)),
     async nowMs() {
-      const ticks = given()
-      if (ticks !== undefined) return millisecondsOfTicks(ticks)
+      const given = givenMs()
+      if (given !== null) return given
       const [row] = await ask<{ now: number }>(readNow, [])
       if (row === undefined) throw new Error('the database does not tell its time')
       return row.now

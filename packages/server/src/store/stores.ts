@@ -18,7 +18,6 @@ import { restrictionStore } from '../privacy/restriction/store.ts'
 import type { Thinning } from '../privacy/retention/retention.ts'
 import { retentionRuleStore } from '../privacy/retention/store.ts'
 import { momentStore } from '../reading/current/store.ts'
-import type { StorageEngine } from './storage.ts'
 import { deletionStore } from '../tenants/deletion/store.ts'
 import type { TenantExport } from '../tenants/move/move.ts'
 import { moveStore } from '../tenants/move/store.ts'
@@ -40,35 +39,8 @@ interface LogWork {
   readonly thinning: Thinning
 }
 
-export function featureStores(
-  access: StoreAccess,
-  log: LogWork,
-): Pick<
-  StorageEngine,
-  | 'audit'
-  | 'consoleSessions'
-  | 'consumers'
-  | 'deletions'
-  | 'erasures'
-  | 'expiry'
-  | 'holds'
-  | 'keys'
-  | 'ledger'
-  | 'maintenance'
-  | 'leaving'
-  | 'moments'
-  | 'moves'
-  | 'names'
-  | 'nodes'
-  | 'publications'
-  | 'restrictions'
-  | 'retention'
-  | 'setMaintenance'
-  | 'silence'
-  | 'tenants'
-  | 'usage'
-  | 'webhooks'
-> {
+/** As `StorageEngine` has them. */
+export function featureStores(access: StoreAccess, log: LogWork) {
   return {
     erasures: { ...erasureStore(access, log.storeId), ...log.erasing },
     restrictions: { ...restrictionStore(access), ...log.restricting },

@@ -1,6 +1,4 @@
 /** The port's part for views of sets of branches, on a database: the steps are functions in the database. */
-import { millisecondsOfTicks } from '@property-events/protocol'
-import type { Ticks } from '@property-events/protocol'
 import { scopeOfViews } from '../branches/branch-view-store.ts'
 import type { BranchSetState, BranchViewStore } from '../branches/branch-view-store.ts'
 import { branchSetId, storedBranches, viewNames, viewOfBranchSet } from '../branches/branch-view.ts'
@@ -59,11 +57,8 @@ interface SetRow extends Row {
   readonly filled: string
 }
 
-export function databaseBranchViews(database: Database, given: () => Ticks | undefined): BranchViewStore {
-  const nowMs = (): number | null => {
-    const ticks = given()
-    return ticks === undefined ? null : millisecondsOfTicks(ticks)
-  }
+/** `nowMs`: replaces the database's clock, for tests. */
+export function databaseBranchViews(database: Database, nowMs: () => number | null): BranchViewStore {
   return {
     async sets() {
       const rows = await database.read<SetRow>(selectSets, [])

@@ -1,4 +1,5 @@
 /** The parts of the log that the verbs of one open database share. */
+import { millisecondsOfTicks } from '@property-events/protocol'
 import type { EventTypeCatalogue, Ticks } from '@property-events/protocol'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { changeCounts, watchers } from '../watchers.ts'
@@ -33,6 +34,8 @@ export interface LogParts {
   readonly database: Database
   /** Replaces the database's clock, for tests; and the floor of later stamps that follows from it. */
   readonly given: () => Ticks | undefined
+  /** The same in milliseconds since 1970; `null`: the database's clock. */
+  readonly givenMs: () => number | null
   readonly givenFloor: () => Ticks | undefined
   readonly shown: ShownNumbers
   readonly history: Witness
@@ -76,6 +79,7 @@ export function logParts(setting: LogSettings): LogParts {
     },
   })
   const given = (): Ticks | undefined => (clock === undefined ? undefined : readClock(clock))
+  const givenMs = (): number | null => (clock === undefined ? null : millisecondsOfTicks(readClock(clock)))
   const givenFloor = (): Ticks | undefined => {
     const now = given()
     return now && floorAfter(now)
@@ -95,6 +99,7 @@ export function logParts(setting: LogSettings): LogParts {
   return {
     database,
     given,
+    givenMs,
     givenFloor,
     shown,
     history,

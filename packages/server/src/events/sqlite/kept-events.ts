@@ -13,10 +13,6 @@ export interface KeptRow {
   readonly checksum: number
 }
 
-export interface ShownRow extends KeptRow {
-  readonly checksum: number
-}
-
 export function keptEvents(db: Connection) {
   const put = db.prepare('INSERT OR REPLACE INTO kept_event VALUES (?, ?, ?, ?, ?, ?)')
   const remove = db.prepare('DELETE FROM kept_event WHERE feed_no = ? AND subject = ? AND position = ?')
@@ -27,7 +23,7 @@ export function keptEvents(db: Connection) {
     void update.run(json, eventChecksum(position, json), state, feedNo, position)
   return {
     keep,
-    hide: (feedNo: number, feed: FeedName, row: ShownRow): void => {
+    hide: (feedNo: number, feed: FeedName, row: KeptRow): void => {
       assertUndamaged(row, row.json)
       keep(feedNo, row)
       const json = erasedEventJson(feed, uuidOfBytes(row.subject), row.json.toString('utf8'))

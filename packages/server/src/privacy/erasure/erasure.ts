@@ -198,4 +198,21 @@ export function firstDisclosureHour(begunMs: number): number {
 }
 
 /** A step reads at most this much, whatever its limit: 4 ms of writing. */
-export const bytesPerReduction = 1_048_576
+const bytesPerReduction = 1_048_576
+
+/** The rows that one step takes, one at least, and whether these are all. */
+export function rowsOfStep<Row>(
+  rows: Iterable<Row>,
+  limit: number,
+  bytesOf: (row: Row) => number,
+): { readonly rows: readonly Row[]; readonly isLast: boolean } {
+  const taken: Row[] = []
+  let bytes = 0
+  for (const row of rows) {
+    bytes += bytesOf(row)
+    const isFull = taken.length >= limit || bytes > bytesPerReduction
+    if (taken.length > 0 && isFull) return { rows: taken, isLast: false }
+    taken.push(row)
+  }
+  return { rows: taken, isLast: true }
+}

@@ -5,7 +5,7 @@
 import type { Ticks } from '@property-events/protocol'
 import type { FeedRefusal } from '../../events/feed.ts'
 import type { Actor } from '../../audit/actor.ts'
-import { bytesPerReduction } from '../erasure/erasure.ts'
+import { rowsOfStep } from '../erasure/erasure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 
 export const retentionRules = ['retain-contacts', 'retain-properties', 'expire-contacts'] as const
@@ -168,13 +168,9 @@ function cutByBytes<Due extends DueEvent>(
   { from, to }: ThinStep,
   due: readonly Due[],
 ): { readonly part: readonly Due[]; readonly to: ThinProgress } {
-  let bytes = 0
-  const end = due.findIndex(({ byteLength }, index) => (bytes += byteLength) > bytesPerReduction && index > 0)
-  const first = due[end]
-  if (first === undefined) return { part: due, to }
-  const last = first.at - 1
-  return {
-    part: due.slice(0, end),
-    to: to.aged > from.aged ? { ...to, aged: last } : { ...to, superseded: last },
-  }
+  const { rows: part } = rowsOfStep(due, Infinity, ({ byteLength }) => byteLength)
+  const next = due[part.length]
+  if (next === undefined) return { part, to }
+  const last = next.at - 1
+  return { part, to: to.aged > from.aged ? { ...to, aged: last } : { ...to, superseded: last } }
 }

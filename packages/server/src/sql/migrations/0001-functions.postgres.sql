@@ -297,7 +297,7 @@ CREATE FUNCTION append_events(
   row_first_stamps integer[], row_view_nths integer[], row_json text[],
   view_feeds integer[], view_names text[], view_counts integer[],
   reserved_feeds integer[], reserved_ids uuid[], reserved_hashes text[], reserved_positions bigint[],
-  given_now bigint, given_floor bigint, tolerance bigint
+  given_now bigint, tolerance bigint
 ) RETURNS TABLE (status text, positions bigint[], offsets bigint[], created bigint[]) LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
@@ -343,7 +343,7 @@ BEGIN
 
   -- The nth row of a feed is stamped with its wish or with this moment, and lies at least a tick behind the row before
   -- it: the greatest of what any row up to it asked for, each counted on by one tick for every row in between.
-  earliest := greatest(moment, given_floor, stamp_floor());
+  earliest := greatest(moment, stamp_floor());
   created := ARRAY(
     SELECT nth + greatest(last_times[n], wish, greatest(earliest, floors[n]) - first_stamp)
     FROM unnest(row_feeds, row_nths, row_wishes, row_first_stamps) WITH ORDINALITY AS r (n, nth, wish, first_stamp, i)
@@ -406,7 +406,7 @@ CREATE FUNCTION append_event(
   new_content_hash bytea, new_payload_hash bytea, new_spelling text, new_update_date_hash bytea,
   wish bigint,
   json_before text, json_piece text, json_after text,
-  given_now bigint, given_floor bigint, tolerance bigint,
+  given_now bigint, tolerance bigint,
   OUT status text, OUT positions bigint[], OUT offsets bigint[], OUT created bigint[]
 ) LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
@@ -441,7 +441,7 @@ BEGIN
 
   place := counter.last_position + 1;
   number := counter.number_offset + place;
-  moment := greatest(counter.last_created + 1, coalesce(wish, greatest(state.moment, given_floor, state.floor, counter.stamp_floor)));
+  moment := greatest(counter.last_created + 1, coalesce(wish, greatest(state.moment, state.floor, counter.stamp_floor)));
   INSERT INTO event (tenant, feed, position, sequence, created, id, subject, category, branch, code, json)
   VALUES (of_tenant, of_feed, place, number, moment, new_id, of_subject, new_category, new_branch, new_code,
     json_before || number || json_piece || created_text(moment) || json_after);

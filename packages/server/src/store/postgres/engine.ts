@@ -4,14 +4,12 @@ import { featureStores } from '../stores.ts'
 import type { SharedClock } from '../../runtime/clock.ts'
 import { countedRuns, guardedPart, storeGuard } from '../../sql/guarded.ts'
 import type { RequestedSettings } from '../settings.ts'
-import type { FeedKey } from '../../events/feed-key.ts'
 import type { StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseBranchViews } from '../../events/postgres/branch-views.ts'
 import type { Database } from '../../sql/postgres/connection.ts'
 import type { ConnectionOptions } from '../../sql/postgres/pool.ts'
 import type { Statement } from '../../sql/postgres/session.ts'
 import { engineParts } from './engine-parts.ts'
-import type { EngineParts } from './engine-parts.ts'
 import { epochNeed, waitingFeeds, acceptHistory, startEpoch } from './epochs.ts'
 import { databaseErasing } from './reduce/erase.ts'
 import { databaseEvents } from '../../events/postgres/events.ts'
@@ -89,7 +87,7 @@ function engineOver(
   }
   return {
     settings,
-    ...featureStores(postgresAccess({ ...parts, onChanged: (keys) => notifyChanged(parts, keys) }, guarded), {
+    ...featureStores(postgresAccess({ ...parts, onChanged: parts.changed }, guarded), {
       storeId: settings.storeId,
       isShared: true,
       exporting: {
@@ -99,7 +97,7 @@ function engineOver(
       restricting: guardedPart(databaseRestricting(parts), guarded),
       thinning: guardedPart(databaseThinning(parts), guarded),
     }),
-    branchViews: guardedPart(databaseBranchViews(database, given), guarded),
+    branchViews: guardedPart(databaseBranchViews(database, parts.givenMs), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedQueues, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds, webhooks) =>
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds, webhooks)),
@@ -128,13 +126,6 @@ function engineOver(
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-/** Here, and on the other nodes. */
-function notifyChanged({ feedStates, changes, watching }: EngineParts, keys: readonly FeedKey[]): void {
-  feedStates.forget(keys)
-  changes.send(keys)
-  for (const key of keys) watching.notify(key)
 }
 
 async function pingBothWays(database: Database): Promise<void> {

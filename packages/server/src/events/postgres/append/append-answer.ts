@@ -1,8 +1,8 @@
 /** What the functions `append_events` and `append_event` are given beside their plan, and what they answer. */
 import { formatTicks } from '@property-events/protocol'
-import type { Ticks } from '@property-events/protocol'
 import { feedName } from '../../feed-key.ts'
 import type { ColumnTable, ColumnTexts, ParameterTable } from '../../../sql/postgres/function-call.ts'
+import type { PlanningContext } from './make-plan.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 
 export type AppendAnswer =
@@ -51,16 +51,9 @@ function listOf(text: string): readonly string[] {
   return text.slice(1, -1).split(',')
 }
 
-export interface CallContext {
-  /** Replaces the database's clock. For tests. */
-  readonly now: Ticks | undefined
-  /** No stamp is before this. */
-  readonly floor: Ticks | undefined
-  readonly clockToleranceTicks: Ticks | undefined
-}
+export type CallContext = Pick<PlanningContext, 'now' | 'clockToleranceTicks'>
 
 export const contextParameters: ParameterTable<{ readonly context: CallContext }> = {
-  given_now: { type: 'bigint', value: ({ context }) => context.now ?? null },
-  given_floor: { type: 'bigint', value: ({ context }) => context.floor ?? null },
+  given_now: { type: 'bigint', value: ({ context }) => context.now() ?? null },
   tolerance: { type: 'bigint', value: ({ context }) => context.clockToleranceTicks ?? null },
 }

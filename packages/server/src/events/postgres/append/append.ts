@@ -59,7 +59,7 @@ export function appender(database: Database, context: AppendContext): Appender {
   const lostOf = unansweredCalls()
   return {
     async append(batches, lockWaitMs) {
-      const lost = lostOf.of(batches)
+      const lost = lostOf(batches)
       for (let tries = 0; ; tries += 1) {
         try {
           return lost.recognise(await appendOnce(database, context, batches, lost, lockWaitMs))
@@ -116,15 +116,12 @@ export async function appendHeld(
   await takeCounters(session, [batch])
   const made = await planRead(session, [batch], context)
   const feeds = feedsToWrite(made)
-  const [outcome] = made.outcomes
-  if (outcome === undefined || feeds.length === 0)
-    return { kind: 'refused', outcome: outcome ?? { kind: 'unknownFeed' } }
-  const { clockToleranceTicks } = context
-  const answer = await callAppend(session, feeds, {
-    now: context.now(),
-    floor: undefined,
-    clockToleranceTicks,
-  })
+  if (feeds.length === 0) {
+    const [outcome = { kind: 'unknownFeed' as const }] = made.outcomes
+    if (outcome.kind !== 'stored') return { kind: 'refused', outcome }
+    throw new StorageFailure('storage_unavailable', new Error('the event was not written'))
+  }
+  const answer = await callAppend(session, feeds, context)
   if (answer.kind === 'epochRequired') return { kind: 'refused', outcome: { kind: 'epochRequired' } }
   if (answer.kind === 'unvouched') return { kind: 'unvouched' }
   const stamped = answer.kind === 'appended' ? answer.feeds.get(feedName(batch.key)) : undefined
@@ -136,7 +133,7 @@ export async function appendHeld(
 type AppendHeld =
   | { readonly kind: 'appended'; readonly stamped: Stamped }
   /** Nothing was written. */
-  | { readonly kind: 'refused'; readonly outcome: AppendOutcome }
+  | { readonly kind: 'refused'; readonly outcome: Exclude<AppendOutcome, { kind: 'stored' }> }
   | { readonly kind: 'unvouched' }
 
 /** The feeds' counters, which this transaction holds from here on. */
@@ -158,7 +155,7 @@ async function write(
   /** Within a transaction that holds the counters. */
   alone: boolean,
 ): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched' | 'keeps'> {
-  const { feedStates, historyOf, clockToleranceTicks } = context
+  const { feedStates, historyOf } = context
   // Under the counters, what is read is current; what the cache of feed states has may be older.
   const known = alone ? undefined : await planFromCache(session, batches, context)
   const made = known ?? (await planRead(session, batches, context))
@@ -172,11 +169,7 @@ async function write(
   const keeps = feeds.some(({ rows }) => rows.some(({ event }) => event.kept !== undefined))
   if (keeps && !alone) return 'keeps'
   lost.sending(feeds)
-  const answer = await callAppend(session, feeds, {
-    now: context.now(),
-    floor: undefined,
-    clockToleranceTicks,
-  })
+  const answer = await callAppend(session, feeds, context)
   if (answer.kind !== 'appended') feedStates.forget(batches.map(({ key }) => key))
   if (answer.kind === 'stale' || answer.kind === 'unvouched') return answer.kind
   if (answer.kind === 'epochRequired') return refuseWriting(batches, made, feeds)

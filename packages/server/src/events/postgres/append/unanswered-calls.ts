@@ -7,11 +7,6 @@ import { feedName } from '../../feed-key.ts'
 import type { AppendBatch, AppendOutcome, AppendRemark, AppendedEvent } from '../../append/append-batch.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
-interface UnansweredCalls {
-  /** For one append, from its first try to its last. */
-  of(batches: readonly AppendBatch[]): UnansweredCallsOfAppend
-}
-
 export interface UnansweredCallsOfAppend {
   /** Records what is being sent. */
   sending(feeds: readonly FeedPlan[]): void
@@ -23,10 +18,11 @@ export interface UnansweredCallsOfAppend {
   recognise(outcomes: readonly AppendOutcome[]): readonly AppendOutcome[]
 }
 
-export function unansweredCalls(): UnansweredCalls {
+/** Of one append, from its first try to its last. */
+export function unansweredCalls(): (batches: readonly AppendBatch[]) => UnansweredCallsOfAppend {
   /** By the batch, and not by the id: another request with the same id is a repeat. */
   const lostOf = new WeakMap<AppendBatch, ReadonlyMap<string, readonly AppendRemark[]>>()
-  return { of: (batches) => ofAppend(batches, lostOf) }
+  return (batches) => ofAppend(batches, lostOf)
 }
 
 function ofAppend(

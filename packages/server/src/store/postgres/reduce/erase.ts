@@ -1,7 +1,7 @@
 /** Erasing, on a database. */
-import { millisecondsOfTicks } from '@property-events/protocol'
 import { erasureOf, erasureWithId, insertErasure } from '../../../privacy/erasure/store.ts'
 import { sqlOn, sqlOver } from '../../../sql/postgres.ts'
+import type { Ask } from '../../../sql/postgres.ts'
 import type {
   BeginErasureOutcome,
   Erasing,
@@ -18,43 +18,33 @@ import { erasureBegun } from '../../../audit/changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../../../privacy/erasure/begin.ts'
 import { refusalOf } from '../../../events/feed.ts'
 import type { FeedState } from '../../../events/feed.ts'
-import { StorageFailure } from '../../../sql/storage-errors.ts'
 import { appendHeld, takeCounters } from '../../../events/postgres/append/append.ts'
-import type { Row, Session, Statement, Value } from '../../../sql/postgres/session.ts'
+import type { Row, Session, Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 import { endRestrictions, lockRestrictions } from '../../../privacy/restriction/store.ts'
 import { readLatestKept, setKeptCode } from '../../../events/postgres/kept-events.ts'
 
 export function databaseErasing(parts: EngineParts): Erasing {
-  const { database, given, feedStates, watching, changes } = parts
-  const nowMs = (): number | null => {
-    const now = given()
-    return now === undefined ? null : millisecondsOfTicks(now)
-  }
-  const changed = (key: FeedKey): void => {
-    feedStates.forget([key])
-    changes.send([key])
-    watching.notify(key)
-  }
+  const { database, givenMs, changed } = parts
   return {
     async begin(request) {
-      const outcome = await beginErasure(parts, request, nowMs())
+      const outcome = await beginErasure(parts, request, givenMs())
       if (outcome.kind === 'changed') throw new Error('the erasure was not to depend on a position')
-      if (outcome.kind === 'begun') changed(request.key)
+      if (outcome.kind === 'begun') changed([request.key])
       return outcome
     },
     async beginUnchanged(request, position) {
-      const outcome = await beginErasure(parts, request, nowMs(), position)
-      if (outcome.kind === 'begun') changed(request.key)
+      const outcome = await beginErasure(parts, request, givenMs(), position)
+      if (outcome.kind === 'begun') changed([request.key])
       const isUnknown = outcome.kind === 'unknownFeed' || outcome.kind === 'unknownTarget'
       return isUnknown ? { kind: 'changed' } : outcome
     },
-    count: (key, target) => countErased((...asked) => database.read(...asked), key, target, nowMs()),
+    count: (key, target) => countErased((...asked) => database.read(...asked), key, target, givenMs()),
     async reduce(erasureId, limit) {
       const [row] = await sqlOver((...asked) => database.read(...asked)).rows(erasureWithId(erasureId))
       if (row?.state !== 'reducing') return { kind: 'finished' }
-      const outcome = await reduceEvents(database, row, limit, nowMs())
-      if (outcome.kind === 'reduced') changed(erasureOf(row).key)
+      const outcome = await reduceEvents(database, row, limit, givenMs())
+      if (outcome.kind === 'reduced') changed([erasureOf(row).key])
       return outcome
     },
   }
@@ -90,8 +80,6 @@ interface EventRow extends Row {
   readonly subject: string
   readonly latest: string | null
 }
-
-type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
 
 /** The hold on a subject now. `nowMs`: `null` for the database's clock. */
 async function holdOn(
@@ -174,14 +162,21 @@ async function beginErasure(
   nowMs: number | null,
   onlyAt?: number,
 ): Promise<BeginErasureOutcome | { readonly kind: 'changed' }> {
-  const { database, appendContext } = parts
+  try {
+    return await vouched(parts, (session) => beginOnce(session, parts, request, nowMs, onlyAt))
+  } catch (error) {
+    if (error instanceof ChangedMeanwhile) return { kind: 'changed' }
+    throw error
+  }
+}
+
+/** Tries again if the store's history has to be vouched for first (D13). */
+export async function vouched<Outcome>(
+  { database, appendContext }: Pick<EngineParts, 'database' | 'appendContext'>,
+  run: (session: Session) => Promise<Outcome | 'unvouched'>,
+): Promise<Outcome | { readonly kind: 'epochRequired' }> {
   for (let tries = 1; ; tries += 1) {
-    const outcome = await database
-      .transaction((session) => beginOnce(session, parts, request, nowMs, onlyAt))
-      .catch((error: unknown) => {
-        if (error instanceof ChangedMeanwhile) return { kind: 'changed' } as const
-        throw error
-      })
+    const outcome = await database.transaction(run)
     if (outcome !== 'unvouched') return outcome
     if (tries > 1 || !(await appendContext.vouch())) return { kind: 'epochRequired' }
   }
@@ -238,10 +233,7 @@ async function beginSubject(
   if (before.events > 0 && onHold !== undefined) return onHold
   const appended = await appendHeld(session, closingBatch(request, subjectId), appendContext)
   if (appended.kind === 'unvouched') return 'unvouched'
-  if (appended.kind === 'refused') {
-    if (appended.outcome.kind !== 'stored') return refusalOfClosing(appended.outcome)
-    throw new StorageFailure('storage_unavailable', new Error('the closing event was not written'))
-  }
+  if (appended.kind === 'refused') return refusalOfClosing(appended.outcome)
   const { lastPosition, stored, reading } = appended.stamped
   // Under the counter: no more events come.
   const later = onlyAt === undefined ? undefined : await countSubject(ask, key, subjectId, onlyAt)

@@ -1,7 +1,7 @@
 /**
  * One step of an erasure: read on this node, reduced here, and written with one call that checks that nobody else has changed anything.
  */
-import { bytesPerReduction } from '../../../privacy/erasure/erasure.ts'
+import { rowsOfStep } from '../../../privacy/erasure/erasure.ts'
 import { reducedEventJson } from '../../../events/append/reduced-event.ts'
 import { refusalOf } from '../../../events/feed.ts'
 import type { FeedRefusal, FeedState } from '../../../events/feed.ts'
@@ -55,7 +55,7 @@ export async function reduceEvents(
   limit: number,
   nowMs: number | null,
 ): Promise<ReduceOutcome> {
-  const { events, isLast } = await nextEvents(database, row, limit)
+  const { rows: events, isLast } = await nextEvents(database, row, limit)
   const full = events.filter(({ state }) => state !== 'erased' && state !== 'restricted')
   const kept = events.filter(({ state }) => state === 'restricted')
   const { key } = erasureOf(row)
@@ -111,20 +111,13 @@ async function nextEvents(
   database: Database,
   row: ErasureRow,
   limit: number,
-): Promise<{ readonly events: readonly EventRow[]; readonly isLast: boolean }> {
+): Promise<{ readonly rows: readonly EventRow[]; readonly isLast: boolean }> {
   const feed = [row.tenant, row.feed] as const
   const { next_position: next, last_position: last } = row
   const { target } = erasureOf(row)
   if (target.kind === 'event') {
-    return { events: await database.read<EventRow>(atPosition, [...feed, next]), isLast: true }
+    return { rows: await database.read<EventRow>(atPosition, [...feed, next]), isLast: true }
   }
   const found = await database.read<EventRow>(ofSubject, [...feed, target.subjectId, next, last, limit + 1])
-  let bytes = 0
-  let count = 0
-  for (const { json } of found) {
-    bytes += json.length
-    if (count > 0 && (count >= limit || bytes > bytesPerReduction)) break
-    count += 1
-  }
-  return { events: found.slice(0, count), isLast: count === found.length }
+  return rowsOfStep(found, limit, ({ json }) => json.length)
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../privacy/restriction/store.ts'
 import type { RestrictionRow } from '../../../privacy/restriction/store.ts'
 import { sqlOver } from '../../../sql/postgres.ts'
-import { bytesPerReduction } from '../../../privacy/erasure/erasure.ts'
+import { rowsOfStep } from '../../../privacy/erasure/erasure.ts'
 import { erasedEventJson } from '../../../events/append/reduced-event.ts'
 import type { FeedKey } from '../../../events/feed-key.ts'
 import type { ReduceOutcome } from '../../../privacy/erasure/erasure.ts'
@@ -36,9 +36,8 @@ import {
   refusalOfRestriction,
   reopening,
 } from '../../../privacy/restriction/begin.ts'
-import { StorageFailure } from '../../../sql/storage-errors.ts'
 import { appendHeld, takeCounters } from '../../../events/postgres/append/append.ts'
-import { markClosing } from './erase.ts'
+import { markClosing, vouched } from './erase.ts'
 import { ofSubject, readLatestKept, setKeptCode } from '../../../events/postgres/kept-events.ts'
 import type { Stamped } from '../../../events/postgres/append/plan-commit.ts'
 
@@ -66,21 +65,16 @@ const call: Statement = {
 }
 
 export function databaseRestricting(parts: EngineParts): Restricting {
-  const { database, feedStates, watching, changes } = parts
-  const changed = (key: FeedKey): void => {
-    feedStates.forget([key])
-    changes.send([key])
-    watching.notify(key)
-  }
+  const { database, changed } = parts
   return {
     async begin(request) {
       const outcome = await beginRestriction(parts, request)
-      if (outcome.kind === 'restricted') changed(request.key)
+      if (outcome.kind === 'restricted') changed([request.key])
       return outcome
     },
     async lift(request) {
       const outcome = await liftRestriction(parts, request)
-      if (outcome.kind === 'lifting') changed(outcome.restriction.key)
+      if (outcome.kind === 'lifting') changed([outcome.restriction.key])
       return outcome
     },
     async step(restrictionId, limit) {
@@ -88,7 +82,7 @@ export function databaseRestricting(parts: EngineParts): Restricting {
       const [row] = await sql.rows(restrictionWithId(restrictionId))
       if (row?.state !== 'hiding' && row?.state !== 'lifting') return { kind: 'finished' }
       const outcome = await step(database, row, limit)
-      if (outcome.kind === 'reduced') changed(restrictionOf(row).key)
+      if (outcome.kind === 'reduced') changed([restrictionOf(row).key])
       return outcome
     },
     async kept({ key, subjectId, after, limit }) {
@@ -113,13 +107,7 @@ async function step(database: Database, row: RestrictionRow, limit: number): Pro
   const { state, next_position: next, last_position: last } = row
   const place = [row.tenant, row.feed, subjectId, next, last, limit + 1]
   const found = await database.read<NextRow>(state === 'hiding' ? nextShown : nextKept, place)
-  let bytes = 0
-  const end = found.findIndex((one, index) => {
-    bytes += one.bytes
-    return index > 0 && (index >= limit || bytes > bytesPerReduction)
-  })
-  const isLast = end < 0
-  const rows = isLast ? found : found.slice(0, end)
+  const { rows, isLast } = rowsOfStep(found, limit, ({ bytes }) => bytes)
   const json = state === 'hiding' ? rows.map((one) => erasedEventJson(key.feed, subjectId, one.json)) : []
   const values = [
     restrictionId,
@@ -157,19 +145,7 @@ interface SubjectRow extends Row {
   readonly state: string
 }
 
-type Parts = Pick<EngineParts, 'database' | 'appendContext' | 'given' | 'note'>
-
-/** Tries again if the store's history has to be vouched for first (D13). */
-async function vouched<Outcome>(
-  { database, appendContext }: Parts,
-  run: (session: Session) => Promise<Outcome | 'unvouched'>,
-): Promise<Outcome | { readonly kind: 'epochRequired' }> {
-  for (let tries = 1; ; tries += 1) {
-    const outcome = await database.transaction(run)
-    if (outcome !== 'unvouched') return outcome
-    if (tries > 1 || !(await appendContext.vouch())) return { kind: 'epochRequired' }
-  }
-}
+type Parts = Pick<EngineParts, 'database' | 'appendContext' | 'givenMs' | 'note'>
 
 /** Begins and lifts a restriction: the event, and the rows, in one commit. */
 function beginRestriction(parts: Parts, request: RestrictionRequest): Promise<RestrictOutcome> {
@@ -178,11 +154,11 @@ function beginRestriction(parts: Parts, request: RestrictionRequest): Promise<Re
 
 async function begin(
   session: Session,
-  { appendContext, given, note }: Parts,
+  { appendContext, givenMs, note }: Parts,
   request: RestrictionRequest,
 ): Promise<RestrictOutcome | 'unvouched'> {
   const { key, subjectId } = request
-  const sql = sqlOver((...asked) => session.query(...asked), given)
+  const sql = sqlOver((...asked) => session.query(...asked), givenMs)
   const nowMs = await sql.nowMs()
   await sql.rows(lockRestrictions(key, subjectId))
   await takeCounters(session, [request])
@@ -195,10 +171,7 @@ async function begin(
   if (subject.position === null) return { kind: 'unknownTarget' }
   const appended = await appendHeld(session, closingOfRestriction(request), appendContext)
   if (appended.kind === 'unvouched') return 'unvouched'
-  if (appended.kind === 'refused') {
-    if (appended.outcome.kind !== 'stored') return refusalOfRestriction(appended.outcome)
-    throw new StorageFailure('storage_unavailable', new Error('the closing event was not written'))
-  }
+  if (appended.kind === 'refused') return refusalOfRestriction(appended.outcome)
   const { lastPosition, stored } = appended.stamped
   const feed = [key.tenantId, feedNumbers[key.feed]] as const
   await session.query(markClosing, [...feed, lastPosition])
@@ -224,7 +197,7 @@ async function lift(
   parts: Parts,
   request: LiftRequest,
 ): Promise<LiftOutcome | 'unvouched'> {
-  const sql = sqlOver((...asked) => session.query(...asked), parts.given)
+  const sql = sqlOver((...asked) => session.query(...asked), parts.givenMs)
   const [row] = await sql.rows(lockedRestriction(request.restrictionId))
   if (row?.tenant !== request.tenantId) return { kind: 'unknownRestriction' }
   const restriction = restrictionOf(row)
@@ -259,10 +232,7 @@ async function reopen(
   const batch = reopening(key, subjectId, request, state, kept?.json)
   const appended = await appendHeld(session, batch, appendContext)
   if (appended.kind === 'unvouched') return 'unvouched'
-  if (appended.kind === 'refused') {
-    if (appended.outcome.kind !== 'stored') return refusalOfRestriction(appended.outcome)
-    throw new StorageFailure('storage_unavailable', new Error('the reopening event was not written'))
-  }
+  if (appended.kind === 'refused') return refusalOfRestriction(appended.outcome)
   await setKeptCode(session, key, subjectId, null)
   const { lastPosition } = appended.stamped
   if (batch.drafts[0]?.content.kind === 'erased')

@@ -1,5 +1,4 @@
 /** Thinning on a database, step by step. */
-import { millisecondsOfTicks } from '@property-events/protocol'
 import { codeOf } from '../../../sql/storage-errors.ts'
 import { reducedEventJson } from '../../../events/append/reduced-event.ts'
 import { cutThinStep, nextThinStep, retentionTurnMs } from '../../../privacy/retention/retention.ts'
@@ -29,29 +28,21 @@ const call: Statement = {
 /** Raised by the function. */
 const onHold = 'PE001'
 
-type Parts = Pick<EngineParts, 'database' | 'given' | 'feedStates' | 'changes' | 'watching'>
+type Parts = Pick<EngineParts, 'database' | 'givenMs' | 'changed'>
 
 export function databaseThinning(parts: Parts): Thinning {
-  const { database, changes, watching, feedStates } = parts
-  const nowMs = (): number | null => {
-    const now = parts.given()
-    return now === undefined ? null : millisecondsOfTicks(now)
-  }
+  const { database, givenMs, changed } = parts
   return {
     async thin(span, limit, nodeId) {
-      const outcome = await thin(parts, span, limit, { nodeId, nowMs: nowMs() })
-      if (outcome.kind === 'thinned' && outcome.events > 0) {
-        feedStates.forget([span.key])
-        changes.send([span.key])
-        watching.notify(span.key)
-      }
+      const outcome = await thin(parts, span, limit, { nodeId, nowMs: givenMs() })
+      if (outcome.kind === 'thinned' && outcome.events > 0) changed([span.key])
       return outcome
     },
     async countDue(span, limit, progress) {
       const state = await readThinState(database, span)
       const step = state && nextThinStep(progress ?? state.progress, state.ends, span, limit)
       if (step === undefined) return undefined
-      const { due, to } = cutThinStep(step, await readDue(database, span.key, step, nowMs()))
+      const { due, to } = cutThinStep(step, await readDue(database, span.key, step, givenMs()))
       return { events: due.length, progress: to }
     },
   }
@@ -101,9 +92,17 @@ async function thin(
   return thin({ database }, span, limit, { nodeId, nowMs })
 }
 
-/** Finds what a step of retention has to thin (D17): index probes for the events that the step looks at, and no others. */
+/** `e` is on hold, or restricted until everything is shown again. `$6` replaces the database's clock. For tests. */
+const isHeld = `EXISTS (
+          SELECT FROM hold h WHERE h.tenant = $1 AND h.feed = $2 AND h.subject = e.subject AND h.ended_ms IS NULL
+            AND h.until_ms > coalesce($6, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+        ) OR EXISTS (SELECT FROM restriction r WHERE r.tenant = $1 AND r.feed = $2 AND r.subject = e.subject
+          AND r.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held`
 
-/** Conditions that always hold name the index (see the first migration). */
+/**
+ * Finds what a step of retention has to thin (D17): index probes for the events that the step looks at, and no others.
+ * Conditions that always hold name the index (see the first migration).
+ */
 export const dueStatements = {
   /**
    * Events that are old enough and have a later event of their subject. (PostgreSQL may turn a condition with EXISTS into a join of all
@@ -111,11 +110,7 @@ export const dueStatements = {
    */
   aged: {
     name: 'thin-aged',
-    text: `SELECT e.position AS at, e.position, e.id, e.subject, e.json, EXISTS (
-          SELECT FROM hold h WHERE h.tenant = $1 AND h.feed = $2 AND h.subject = e.subject AND h.ended_ms IS NULL
-            AND h.until_ms > coalesce($6, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
-        ) OR EXISTS (SELECT FROM restriction r WHERE r.tenant = $1 AND r.feed = $2 AND r.subject = e.subject
-          AND r.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held
+    text: `SELECT e.position AS at, e.position, e.id, e.subject, e.json, ${isHeld}
       FROM event e
       WHERE e.tenant = $1 AND e.feed = $2 AND e.position > $3 AND e.position <= $4 AND e.state IN ('full', 'restricted') AND (
         SELECT n.position FROM event n WHERE n.tenant = $1 AND n.feed = $2 AND n.subject = e.subject AND n.sequence > 0
@@ -125,11 +120,7 @@ export const dueStatements = {
   /** Events that newer ones have superseded, if the first walk has passed them. */
   superseded: {
     name: 'thin-superseded',
-    text: `SELECT n.position AS at, e.position, e.id, e.subject, e.json, EXISTS (
-          SELECT FROM hold h WHERE h.tenant = $1 AND h.feed = $2 AND h.subject = e.subject AND h.ended_ms IS NULL
-            AND h.until_ms > coalesce($6, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
-        ) OR EXISTS (SELECT FROM restriction r WHERE r.tenant = $1 AND r.feed = $2 AND r.subject = e.subject
-          AND r.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held
+    text: `SELECT n.position AS at, e.position, e.id, e.subject, e.json, ${isHeld}
       FROM event n, LATERAL (
         SELECT p.position, p.id, p.subject, p.json, p.state FROM event p WHERE p.tenant = $1 AND p.feed = $2
           AND p.subject = n.subject AND p.sequence > 0 AND p.position < n.position

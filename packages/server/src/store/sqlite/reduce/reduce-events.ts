@@ -2,7 +2,7 @@
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import { refusalOf } from '../../../events/feed.ts'
-import { bytesPerReduction } from '../../../privacy/erasure/erasure.ts'
+import { rowsOfStep } from '../../../privacy/erasure/erasure.ts'
 import { reducedEventJson } from '../../../events/append/reduced-event.ts'
 import type { ReducedState } from '../../../events/append/reduced-event.ts'
 import type { ErasureTarget, ReduceOutcome } from '../../../privacy/erasure/erasure.ts'
@@ -84,15 +84,8 @@ function eventsReader(db: Connection) {
   ): { readonly rows: readonly EventRow[]; readonly isLast: boolean } => {
     if (target.kind === 'event') return { rows: atPlace.all(feedNo, next), isLast: true }
     const subject = bytesOfUuid(target.subjectId)
-    const rows: EventRow[] = []
-    let bytes = 0
-    for (const row of ofSubject.iterate(feedNo, subject, feedNo, next, feedNo, last)) {
-      bytes += row.json.byteLength
-      if (rows.length > 0 && (rows.length >= limit || bytes > bytesPerReduction))
-        return { rows, isLast: false }
-      rows.push(row)
-    }
-    return { rows, isLast: true }
+    const found = ofSubject.iterate(feedNo, subject, feedNo, next, feedNo, last)
+    return rowsOfStep(found, limit, ({ json }) => json.byteLength)
   }
 }
 

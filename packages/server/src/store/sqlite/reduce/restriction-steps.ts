@@ -3,12 +3,12 @@ import { bytesOfUuid } from '@property-events/protocol/plain'
 import { refusalOf } from '../../../events/feed.ts'
 import { putRestriction, restrictionOf, restrictionWithId } from '../../../privacy/restriction/store.ts'
 import { statementRunner } from '../../../sql/sqlite.ts'
-import { bytesPerReduction } from '../../../privacy/erasure/erasure.ts'
+import { rowsOfStep } from '../../../privacy/erasure/erasure.ts'
 import type { ReduceOutcome } from '../../../privacy/erasure/erasure.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { feedReader } from '../../../events/sqlite/feed-row.ts'
 import { keptEvents } from '../../../events/sqlite/kept-events.ts'
-import type { KeptRow, ShownRow } from '../../../events/sqlite/kept-events.ts'
+import type { KeptRow } from '../../../events/sqlite/kept-events.ts'
 
 /** Raises a feed's revision for events whose shown form has changed, and notes which. The new revision, if there are any. */
 export function revisionRaiser(
@@ -32,8 +32,8 @@ export function revisionRaiser(
 }
 
 /** The event at a position, if it shows its payload. */
-export function shownReader(db: Connection): (feedNo: number, position: number) => ShownRow | undefined {
-  const select = db.prepare<[number, number], ShownRow>(
+export function shownReader(db: Connection): (feedNo: number, position: number) => KeptRow | undefined {
+  const select = db.prepare<[number, number], KeptRow>(
     `SELECT place & 0xffffffffff AS position, sequence, subject, json, checksum FROM event
       WHERE place = (? << 40) | ? AND state = 'full'`,
   )
@@ -45,7 +45,7 @@ export function restrictionStepper(db: Connection): (restrictionId: string, limi
   const feedOf = feedReader(db)
   const { hide, show } = keptEvents(db)
   const raise = revisionRaiser(db)
-  const selectShown = db.prepare<[number, Uint8Array, number, number, number, number], ShownRow>(
+  const selectShown = db.prepare<[number, Uint8Array, number, number, number, number], KeptRow>(
     `SELECT place & 0xffffffffff AS position, sequence, subject, json, checksum FROM event INDEXED BY event_subject
       WHERE feed_no = ? AND subject = ? AND place >= (? << 40) | ? AND place <= (? << 40) | ? AND state = 'full'
       ORDER BY place`,
@@ -65,41 +65,21 @@ export function restrictionStepper(db: Connection): (restrictionId: string, limi
     const { feedNo } = feed
     const { next_position: next, last_position: lastPosition } = row
     const subject = bytesOfUuid(restriction.subjectId)
-    const finish = (
-      step: readonly { readonly position: number; readonly sequence: number }[],
-      isLast: boolean,
-    ) => {
-      raise(feedNo, step)
-      const done = row.state === 'hiding' ? 'hidden' : 'lifted'
-      const position = isLast ? lastPosition : (step.at(-1)?.position ?? lastPosition)
-      const state = isLast ? done : row.state
-      run(putRestriction({ ...restriction, state }, { nextPosition: position + 1, lastPosition }))
-      return { kind: 'reduced', events: step.length } as const
+    const isHiding = row.state === 'hiding'
+    const found = isHiding
+      ? selectShown.iterate(feedNo, subject, feedNo, next, feedNo, lastPosition)
+      : selectKept.iterate(feedNo, subject, next, lastPosition)
+    const { rows, isLast } = rowsOfStep(found, limit, ({ json }) => json.byteLength)
+    for (const event of rows) {
+      if (isHiding) hide(feedNo, restriction.key.feed, event)
+      else show(feedNo, event)
     }
-    if (row.state === 'hiding') {
-      const rows = selectShown.iterate(feedNo, subject, feedNo, next, feedNo, lastPosition)
-      const shown = within(rows, limit)
-      for (const event of shown.step) hide(feedNo, restriction.key.feed, event)
-      return finish(shown.step, shown.isLast)
-    }
-    const kept = within(selectKept.iterate(feedNo, subject, next, lastPosition), limit)
-    for (const event of kept.step) show(feedNo, event)
-    return finish(kept.step, kept.isLast)
+    raise(feedNo, rows)
+    const done = isHiding ? 'hidden' : 'lifted'
+    const position = isLast ? lastPosition : (rows.at(-1)?.position ?? lastPosition)
+    const state = isLast ? done : row.state
+    run(putRestriction({ ...restriction, state }, { nextPosition: position + 1, lastPosition }))
+    return { kind: 'reduced', events: rows.length }
   })
   return (restrictionId, limit) => step.immediate(restrictionId, limit)
-}
-
-/** As many rows as one step takes, and whether these are all. */
-function within<R extends { readonly json: Buffer }>(
-  rows: Iterable<R>,
-  limit: number,
-): { readonly step: readonly R[]; readonly isLast: boolean } {
-  const step: R[] = []
-  let bytes = 0
-  for (const row of rows) {
-    bytes += row.json.byteLength
-    if (step.length > 0 && (step.length >= limit || bytes > bytesPerReduction)) return { step, isLast: false }
-    step.push(row)
-  }
-  return { step, isLast: true }
 }

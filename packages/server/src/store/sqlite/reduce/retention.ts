@@ -81,25 +81,7 @@ export function fileThinning(
   writer: OnWriter<RetentionWrites>,
   watching: Watchers,
 ): Thinning {
-  const { isFinished, ...reads } = retentionReads(db, () => millisecondsOfTicks(readClock(clock)))
-  return {
-    ...reads,
-    async thin(span, limit, nodeId) {
-      if (isFinished(span)) return { kind: 'finished' }
-      const outcome = await writer.thinEvents(span, limit, nodeId)
-      if (outcome.kind === 'thinned' && outcome.events > 0) watching.notify(span.key)
-      return outcome
-    },
-  }
-}
-
-interface RetentionReads extends Pick<Thinning, 'countDue'> {
-  /** Whether nothing is left, so that the writer is not asked in vain. */
-  readonly isFinished: (span: ThinSpan) => boolean
-}
-
-/** On the connection for reading. */
-function retentionReads(db: Connection, nowMs: () => number): RetentionReads {
+  const nowMs = (): number => millisecondsOfTicks(readClock(clock))
   const feedOf = feedReader(db)
   const read = dueReader(db)
   const nextOf = (feedNo: number, span: ThinSpan, limit: number, progress?: ThinProgress) => {
@@ -114,13 +96,14 @@ function retentionReads(db: Connection, nowMs: () => number): RetentionReads {
       const { due, to } = cutThinStep(next, read.due(feedNo, next, nowMs()))
       return { events: due.length, progress: to }
     },
-    isFinished: (span) => {
+    async thin(span, limit, nodeId) {
       const feed = feedOf(span.key)
-      return (
-        feed !== undefined &&
-        refusalOf(feed, 'nothing') === undefined &&
-        nextOf(feed.feedNo, span, 1) === undefined
-      )
+      const isOpen = feed !== undefined && refusalOf(feed, 'nothing') === undefined
+      // The writer is not asked in vain.
+      if (isOpen && nextOf(feed.feedNo, span, 1) === undefined) return { kind: 'finished' }
+      const outcome = await writer.thinEvents(span, limit, nodeId)
+      if (outcome.kind === 'thinned' && outcome.events > 0) watching.notify(span.key)
+      return outcome
     },
   }
 }
@@ -133,27 +116,25 @@ interface DueRow extends DueEvent {
   readonly json: Buffer
 }
 
-const dueStatements = {
-  /** Events that are old enough and have a later event of their subject. */
-  aged: `SELECT event.place & 0xffffffffff AS at, event.place & 0xffffffffff AS position, id, subject, checksum, json,
-      EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.subject = event.subject
+/** `event` is on hold, or restricted until everything is shown again. */
+const isHeld = `EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.subject = event.subject
       AND (hold.tenant, hold.feed) = (SELECT tenant, feed FROM feed_key WHERE feed_no = :feed)
       AND hold.ended_ms IS NULL AND hold.until_ms > :now)
       OR EXISTS (SELECT 1 FROM restriction INDEXED BY restriction_subject WHERE restriction.subject = event.subject
         AND (restriction.tenant, restriction.feed) = (SELECT tenant, feed FROM feed_key WHERE feed_no = :feed)
-        AND restriction.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held
+        AND restriction.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held`
+
+const dueStatements = {
+  /** Events that are old enough and have a later event of their subject. */
+  aged: `SELECT event.place & 0xffffffffff AS at, event.place & 0xffffffffff AS position, id, subject, checksum, json,
+      ${isHeld}
     FROM event WHERE event.place > (:feed << 40) | :from AND event.place <= (:feed << 40) | :to AND state IN ('full', 'restricted')
       AND EXISTS (SELECT 1 FROM event AS later INDEXED BY event_subject WHERE later.feed_no = :feed
         AND later.subject = event.subject AND later.place > event.place AND later.place <= (:feed << 40) | :until)
     ORDER BY event.place`,
   /** Events that newer ones have superseded, if the first walk has passed them. */
   superseded: `SELECT newer.place & 0xffffffffff AS at, event.place & 0xffffffffff AS position, event.id, event.subject,
-      event.checksum, event.json, EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.subject = event.subject
-      AND (hold.tenant, hold.feed) = (SELECT tenant, feed FROM feed_key WHERE feed_no = :feed)
-      AND hold.ended_ms IS NULL AND hold.until_ms > :now)
-      OR EXISTS (SELECT 1 FROM restriction INDEXED BY restriction_subject WHERE restriction.subject = event.subject
-        AND (restriction.tenant, restriction.feed) = (SELECT tenant, feed FROM feed_key WHERE feed_no = :feed)
-        AND restriction.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held
+      event.checksum, event.json, ${isHeld}
     FROM event AS newer CROSS JOIN event ON event.place = (SELECT max(before.place) FROM event AS before
       INDEXED BY event_subject WHERE before.feed_no = :feed AND before.subject = newer.subject AND before.place < newer.place)
     WHERE newer.place > (:feed << 40) | :from AND newer.place <= (:feed << 40) | :to
