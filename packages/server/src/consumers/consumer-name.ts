@@ -22,8 +22,11 @@ export const consumerParameter = {
   },
 } as const
 
-export const consumerNameRule =
-  'The name of a consumer has 1 to 64 letters, digits, ".", "_" and "-", and begins with a letter or digit.'
+/** Refuses what is no name of a consumer. */
+export function refusalOfName(parameter: string, name: string): Refusal {
+  const message = `${quoteInput(name)} is not a name. The name of a consumer has 1 to 64 letters, digits, ".", "_" and "-", and begins with a letter or digit.`
+  return { code: 'invalid_parameter', errors: [{ parameter, code: 'not_a_name', message }] }
+}
 
 /** The name in the request. `refusalOfConsumer` has checked it already, except in requests that are refused. */
 export function consumerNameOf(request: Request): string {
@@ -35,9 +38,5 @@ export function consumerNameOf(request: Request): string {
 export function refusalOfConsumer(request: Request, need: AccessNeed | undefined): Refusal | undefined {
   const name = request.header(consumerHeader)
   if (name === undefined || isConsumerName(name) || feedRead(need) === undefined) return undefined
-  const message = `${quoteInput(name)} is not a name. ${consumerNameRule}`
-  return {
-    code: 'invalid_parameter',
-    errors: [{ parameter: consumerHeader, code: 'not_a_name', message }],
-  }
+  return refusalOfName(consumerHeader, name)
 }

@@ -1,14 +1,13 @@
 /** The consumers of a feed: keys that may read it, and their names, with what is stored about each (D28). */
-import type { TenantStore } from '../tenants/tenant.ts'
-import type { LeavingStore } from '../tenants/leaving/leaving.ts'
 import { defaultConsumer } from './consumer.ts'
-import type { Acknowledgement, ConsumerRefusal, StoredRead, ConsumerStore } from './consumer.ts'
+import type { Acknowledgement, ConsumerRefusal, StoredRead } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import type { KeyReading, KeyRecord, KeyStore } from '../keys/key.ts'
-import type { Presence, SilenceStore } from './silence/silence.ts'
+import type { KeyReading, KeyRecord } from '../keys/key.ts'
+import type { Presence } from './silence/silence.ts'
+import type { StorageEngine } from '../store/storage.ts'
 import { isAdmitted, tenantStateOf } from '../tenants/tenant-state.ts'
 import { consumerOfEndpoint, endpointsPerTenant } from '../webhooks/endpoint.ts'
-import type { EndpointRecord, WebhookStore } from '../webhooks/endpoint.ts'
+import type { EndpointRecord } from '../webhooks/endpoint.ts'
 import type { KeyEnd } from './delivery.ts'
 
 export interface FeedConsumer {
@@ -45,14 +44,10 @@ export interface ConsumersQuery {
 /** A consumer that has reported something. */
 type Named = { readonly keyId: string; readonly name: string }
 
-type Store = {
-  readonly consumers: ConsumerStore
-  readonly keys: KeyStore
-  readonly leaving: LeavingStore
-  readonly silence: SilenceStore
-  readonly tenants: TenantStore
-  readonly webhooks: Pick<WebhookStore, 'list'>
-}
+type Store = Pick<StorageEngine, 'consumers' | 'keys' | 'leaving' | 'silence' | 'tenants' | 'webhooks'>
+
+/** What answers about consumers and events are read from. */
+export type ConsumersStore = Store & Pick<StorageEngine, 'events' | 'settings'>
 
 /**
  * By key in the order of creation, then by name. A key that has ended is included if it has ever asked. The notes of every node are
@@ -66,16 +61,16 @@ export async function consumersOf(
   const { key, keyId } = query
   const found = await readersOf(store, key, keyId)
   const records = found.filter((record) => mayRead(branchesOf(record, key), query.branches))
-  const readings = Map.groupBy(await store.consumers.readings(key), nameOf)
+  const readings = Map.groupBy(await store.consumers.readings(key), consumerKey)
   const acknowledgements = new Map(
-    (await store.consumers.acknowledgements(key)).map((one) => [nameOf(one), one]),
+    (await store.consumers.acknowledgements(key)).map((one) => [consumerKey(one), one]),
   )
   const refusals = (await store.consumers.refusals(records.map((record) => record.keyId))).filter(
     ({ tenantId }) => tenantId === undefined || tenantId === key.tenantId,
   )
   const presences = new Map<string, Presence>()
   for (const one of await store.silence.ofKeys(records.map((record) => record.keyId))) {
-    if (one.name.kind === 'consumer') presences.set(nameOf(one.name), one)
+    if (one.name.kind === 'consumer') presences.set(consumerKey(one.name), one)
   }
   const disabled = await disabledOf(store, query)
   const endpoints = await endpointsOf(store, key)
@@ -83,7 +78,7 @@ export async function consumersOf(
     ...endpoints.keys(),
     ...readings.keys(),
     ...acknowledgements.keys(),
-    ...[...refusals, ...further].map(nameOf),
+    ...[...refusals, ...further].map(consumerKey),
   ]
   return records.flatMap((record) => {
     const own = new Set(names.filter((name) => name.startsWith(`${record.keyId} `)))
@@ -94,11 +89,11 @@ export async function consumersOf(
     // Consumers that are expected, and have never been seen anywhere.
     for (const { name, lastMs, expectation } of opensOthers ? [] : presences.values()) {
       const isWaitedFor = lastMs === undefined && typeof expectation === 'number'
-      if (isWaitedFor && name.kind === 'consumer' && name.keyId === record.keyId) own.add(nameOf(name))
+      if (isWaitedFor && name.kind === 'consumer' && name.keyId === record.keyId) own.add(consumerKey(name))
     }
     // A key that has not asked yet is expected; one that never will is not.
     if (own.size === 0 && keyEnd === undefined)
-      own.add(nameOf({ keyId: record.keyId, name: defaultConsumer }))
+      own.add(consumerKey({ keyId: record.keyId, name: defaultConsumer }))
     return [...own].toSorted().map((text) => {
       const endpoint = endpoints.get(text)
       return {
@@ -112,7 +107,7 @@ export async function consumersOf(
         opensOthers,
         readings: readings.get(text) ?? [],
         acknowledgement: acknowledgements.get(text),
-        refusals: refusals.filter((one) => nameOf(one) === text),
+        refusals: refusals.filter((one) => consumerKey(one) === text),
         // It is sent nothing while nothing is published.
         presence: endpoint === undefined ? presences.get(text) : undefined,
         endpoint,
@@ -132,7 +127,7 @@ async function endpointsOf(
   return new Map(
     all
       .filter(({ settings }) => settings.events === 'feed')
-      .map((one) => [nameOf({ keyId: one.keyId, name: consumerOfEndpoint(one.endpointId) }), one]),
+      .map((one) => [consumerKey({ keyId: one.keyId, name: consumerOfEndpoint(one.endpointId) }), one]),
   )
 }
 
@@ -144,7 +139,8 @@ function mayRead(granted: readonly string[] | undefined, wanted: readonly string
   return granted === undefined || wanted === undefined || granted.some((branch) => wanted.includes(branch))
 }
 
-function nameOf({ keyId, name }: Named): string {
+/** One text for each consumer. */
+export function consumerKey({ keyId, name }: Named): string {
   return `${keyId} ${name}`
 }
 

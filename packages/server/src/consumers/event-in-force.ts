@@ -3,6 +3,7 @@ import type { FeedEvent, Ticks } from '@property-events/protocol'
 import { parseEventJson } from '../events/event-json.ts'
 import type { EventStore } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
+import { placesOf } from '../privacy/disclosure/recipients.ts'
 
 type Events = Pick<EventStore, 'readEvent' | 'readLatest' | 'readRange' | 'subjectPositions' | 'tally'>
 
@@ -29,7 +30,7 @@ export async function eventInForce(events: Events, query: ForceQuery): Promise<E
   const times = before === undefined ? [] : [before]
   const tally = await events.tally({ key, view: 'all', times })
   const through = before === undefined ? Infinity : (tally?.before[0] ?? 0)
-  const positions = await allPositions(events, key, subjectId)
+  const positions = (await placesOf({ events }, key, subjectId)).map(({ position }) => position)
   const following = positions.findIndex((position) => position > through)
   const split = following === -1 ? positions.length : following
   const shown = async (ofPositions: readonly number[]): Promise<FeedEvent | undefined> => {
@@ -42,18 +43,6 @@ export async function eventInForce(events: Events, query: ForceQuery): Promise<E
   return {
     event: await shown(positions.slice(0, split).toReversed()),
     next: await shown(positions.slice(split)),
-  }
-}
-
-const positionsAtOnce = 1_000
-
-async function allPositions(events: Events, key: FeedKey, subjectId: string): Promise<readonly number[]> {
-  const found: number[] = []
-  for (;;) {
-    const query = { key, subjectId, after: found.at(-1) ?? 0, limit: positionsAtOnce }
-    const some = await events.subjectPositions(query)
-    for (const { position } of some) found.push(position)
-    if (some.length < positionsAtOnce) return found
   }
 }
 

@@ -5,7 +5,7 @@ import { branchViewName } from '../events/branches/branch-view.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { StorageEngine } from '../store/storage.ts'
-import type { ReadPart, StoredRead } from './consumer.ts'
+import type { ConsumerStore, ReadPart, SentRange, StoredRead } from './consumer.ts'
 import type { FeedConsumer } from './consumers-of-feed.ts'
 import { notMade, orIfNotMade } from './lag.ts'
 
@@ -50,12 +50,7 @@ export async function placesOf(
   return { places, unknown }
 }
 
-export function placeIn(
-  part: ReadPart,
-  sequenceNumber: number,
-  epoch: string,
-  places: Places,
-): number | undefined {
+function placeIn(part: ReadPart, sequenceNumber: number, epoch: string, places: Places): number | undefined {
   if (part.view !== 'single' && !places.has(part.view)) return undefined
   if (part.space === 'numbers' || part.space === 'latest') return sequenceNumber
   if (part.epoch !== epoch) return undefined
@@ -72,4 +67,37 @@ export function includes(
     const place = placeIn(reading, sequenceNumber, epoch, places)
     return place !== undefined && reading.ranges.some(([first, last]) => first <= place && place <= last)
   })
+}
+
+interface FirstSearch {
+  readonly key: FeedKey
+  readonly event: FeedEvent
+  /** Only ordinals of this epoch are looked for; `undefined`: of every epoch. */
+  readonly epoch: string | undefined
+  readonly places: Places
+  readonly consumers: readonly FeedConsumer[]
+  /** Whether a sending of this part counts. Default: each does. */
+  readonly counts?: (part: ReadPart, sent: SentRange) => boolean
+}
+
+/** Of all parts, the first sending of the event to each consumer. */
+export async function firstSentTo(
+  store: Pick<ConsumerStore, 'firstSent'>,
+  { key, event, epoch, places, consumers, counts = () => true }: FirstSearch,
+): Promise<ReadonlyMap<FeedConsumer, SentRange>> {
+  const searches = consumers.flatMap((consumer) =>
+    consumer.readings.flatMap(({ keyId, name, view, space, epoch: ofPart }) => {
+      const part = { view, space, epoch: ofPart }
+      const number = placeIn(part, event.sequenceNumber, epoch ?? ofPart, places)
+      return number === undefined ? [] : [{ ...part, consumer, key, keyId, name, number }]
+    }),
+  )
+  const found = new Map<FeedConsumer, SentRange>()
+  for (const [at, sent] of (await store.firstSent(searches)).entries()) {
+    const search = searches[at]
+    if (sent === undefined || search === undefined || !counts(search, sent)) continue
+    const before = found.get(search.consumer)
+    if (before === undefined || sent.minute < before.minute) found.set(search.consumer, sent)
+  }
+  return found
 }

@@ -1,11 +1,10 @@
 /** The consumers of a feed, each with what it lacks (D28). */
 import { branchViewName } from '../events/branches/branch-view.ts'
 import type { StoredRead } from './consumer.ts'
-import type { StorageEngine } from '../store/storage.ts'
 import { lagReader, notMade, orIfNotMade } from './lag.ts'
 import type { ConsumerLag } from './lag.ts'
 import { consumersOf } from './consumers-of-feed.ts'
-import type { ConsumersQuery, FeedConsumer } from './consumers-of-feed.ts'
+import type { ConsumersQuery, ConsumersStore, FeedConsumer } from './consumers-of-feed.ts'
 import { catalogues } from '@property-events/protocol'
 import type { EventTypeCatalogue } from '@property-events/protocol'
 
@@ -21,10 +20,7 @@ export interface ListedConsumer {
 
 /** `undefined`: no such feed. */
 export async function listConsumers(
-  store: Pick<
-    StorageEngine,
-    'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants' | 'webhooks'
-  >,
+  store: ConsumersStore,
   query: ConsumersQuery,
 ): Promise<readonly ListedConsumer[] | undefined> {
   const head = await store.events.head(query.key)
@@ -77,15 +73,13 @@ export interface StoppedReader {
   readonly after: number
 }
 
-type AllStores = Pick<
-  StorageEngine,
-  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants' | 'webhooks'
->
-
 /**
  * Readers of all property feeds that have stopped at the first event type that they do not know. Events are read only of feeds in whose records there can be such a reader.
  */
-export async function stoppedReaders(store: AllStores, nowMs: number): Promise<readonly StoppedReader[]> {
+export async function stoppedReaders(
+  store: ConsumersStore,
+  nowMs: number,
+): Promise<readonly StoppedReader[]> {
   const found: StoppedReader[] = []
   for (const { tenantId, name: tenantName } of await store.tenants.tenants()) {
     const key = { tenantId, feed: 'property' } as const

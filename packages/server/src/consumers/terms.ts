@@ -5,19 +5,12 @@ import type { LivePeriod as ShownPeriod, PropertyTerms, TermsConsumer } from '@p
 import { isErasedPayload, isReducedPayload } from '../events/append/reduced-event.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import { timeOf } from '../http/time-of.ts'
-import type { StorageEngine } from '../store/storage.ts'
-import type { ConsumerResult, ResultChange, SentRange } from './consumer.ts'
+import type { ConsumerResult, ReadPart, ResultChange, SentRange } from './consumer.ts'
 import { consumersOf } from './consumers-of-feed.ts'
-import type { FeedConsumer } from './consumers-of-feed.ts'
+import type { ConsumersStore } from './consumers-of-feed.ts'
 import { eventInForce } from './event-in-force.ts'
 import type { EventInForce } from './event-in-force.ts'
-import { categories, includes, placeIn, placesOf } from './event-places.ts'
-import type { Places } from './event-places.ts'
-
-type TermsStore = Pick<
-  StorageEngine,
-  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants' | 'webhooks'
->
+import { categories, firstSentTo, includes, placesOf } from './event-places.ts'
 
 export interface TermsQuery {
   readonly key: FeedKey
@@ -36,7 +29,7 @@ export interface TermsQuery {
 
 /** `undefined`: the feed has no event of the property. */
 export async function propertyTerms(
-  store: TermsStore,
+  store: ConsumersStore,
   query: TermsQuery,
 ): Promise<PropertyTerms | undefined> {
   const { key, subjectId, before, nowMs, recordedFromMs } = query
@@ -66,7 +59,7 @@ type Stated = Pick<PropertyTerms, 'event' | 'published' | 'terms' | 'material'> 
   readonly record: TermsRecord
 }
 
-async function statedBy(store: TermsStore, key: FeedKey, event: FeedEvent | undefined): Promise<Stated> {
+async function statedBy(store: ConsumersStore, key: FeedKey, event: FeedEvent | undefined): Promise<Stated> {
   if (event === undefined)
     return { record: 'none', event: null, published: null, terms: null, material: null }
   const { id, sequenceNumber, eventTypeShortCode, createdDate, payload } = event
@@ -90,7 +83,7 @@ async function statedBy(store: TermsStore, key: FeedKey, event: FeedEvent | unde
 type KnownEvent = EventInForce & { readonly event: FeedEvent }
 
 async function consumersAt(
-  store: TermsStore,
+  store: ConsumersStore,
   query: TermsQuery,
   found: KnownEvent,
   record: TermsRecord,
@@ -104,7 +97,15 @@ async function consumersAt(
   const removals = await store.consumers.removalsAmong(key.tenantId, subjectId, numbers)
   const consumers = await consumersOf(store, query, [...results, ...changes])
   const { places } = await placesOf(store, key, event, consumers)
-  const first = await firstSendings(store, key, found, epoch, consumers, places)
+  const counts = (part: ReadPart, sent: SentRange) => isCertain(part, sent, found, epoch)
+  const first = await firstSentTo(store.consumers, {
+    key,
+    event,
+    epoch: undefined,
+    places,
+    consumers,
+    counts,
+  })
   const force = { ...event, fromMs: createdMs(event), untilMs: next && createdMs(next) }
   const isOlder = force.fromMs < recordedFromMs
   const words = { record, recordedFrom: new Date(recordedFromMs).toISOString(), isOlder }
@@ -151,35 +152,19 @@ function isLatestOnly({ view, space }: Pick<SentRange, 'view' | 'space'>): boole
 }
 
 /**
- * Of all parts the first sending that is certainly of this event. Where only latest events are sent, it has to be before the event was
- * superseded. Ordinals of an epoch that has ended meant the same event if it existed then: if it was sent after it was published.
+ * Whether a sending is certainly of this event. Where only latest events are sent, it has to be before the event was superseded. Ordinals of
+ * an epoch that has ended meant the same event if it existed then: if it was sent after it was published.
  */
-async function firstSendings(
-  { consumers: store }: TermsStore,
-  key: FeedKey,
+function isCertain(
+  part: ReadPart,
+  { minute }: SentRange,
   { event, next }: KnownEvent,
   epoch: string,
-  consumers: readonly FeedConsumer[],
-  places: Places,
-): Promise<ReadonlyMap<FeedConsumer, SentRange>> {
-  const searches = consumers.flatMap((consumer) =>
-    consumer.readings.flatMap(({ keyId, name, ...part }) => {
-      const number = placeIn(part, event.sequenceNumber, part.epoch, places)
-      return number === undefined ? [] : [{ ...part, consumer, key, keyId, name, number }]
-    }),
-  )
-  const found = new Map<FeedConsumer, SentRange>()
-  for (const [at, sent] of (await store.firstSent(searches)).entries()) {
-    const search = searches[at]
-    if (sent === undefined || search === undefined) continue
-    const isSuperseded = next !== undefined && createdMs(next) < (sent.minute + 1) * minuteMs
-    if (isLatestOnly(search) && isSuperseded) continue
-    const isPast = search.epoch !== '' && search.epoch !== epoch
-    if (isPast && sent.minute * minuteMs < createdMs(event)) continue
-    const before = found.get(search.consumer)
-    if (before === undefined || sent.minute < before.minute) found.set(search.consumer, sent)
-  }
-  return found
+): boolean {
+  const isSuperseded = next !== undefined && createdMs(next) < (minute + 1) * minuteMs
+  if (isLatestOnly(part) && isSuperseded) return false
+  const isPast = part.epoch !== '' && part.epoch !== epoch
+  return !isPast || minute * minuteMs >= createdMs(event)
 }
 
 /** To the millisecond. */

@@ -4,13 +4,14 @@
  */
 import type { Consumer } from '@property-events/protocol/wire'
 import { timeOf } from '../http/time-of.ts'
-import type { StorageEngine } from '../store/storage.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import { partsOfView } from '../events/branches/branch-view.ts'
 import type { Turn } from '../events/listings.ts'
+import { BoundedMap } from '../runtime/bounded-map.ts'
+import { keptFor } from '../runtime/kept-for.ts'
 import { yieldForStep } from '../runtime/yield-in-steps.ts'
-import { consumersOf } from './consumers-of-feed.ts'
-import type { FeedConsumer } from './consumers-of-feed.ts'
+import { consumerKey, consumersOf } from './consumers-of-feed.ts'
+import type { ConsumersStore, FeedConsumer } from './consumers-of-feed.ts'
 import type { FirstLive, Listing } from './consumer.ts'
 
 export interface TimeToLive {
@@ -37,10 +38,6 @@ export interface TimesQuery {
 /** By `consumerKey`; those that have reported nothing about these listings are not in it. */
 export type TimesToLive = ReadonlyMap<string, TimeToLive>
 
-export function consumerKey({ keyId, name }: { readonly keyId: string; readonly name: string }): string {
-  return `${keyId} ${name}`
-}
-
 /** As answers have it. */
 export function timeToLiveAnswer(found: TimeToLive | undefined): Consumer['timeToLive'] {
   if (found === undefined) return null
@@ -57,10 +54,7 @@ export function timeToLiveAnswer(found: TimeToLive | undefined): Consumer['timeT
   }
 }
 
-type Store = Pick<
-  StorageEngine,
-  'consumers' | 'events' | 'keys' | 'leaving' | 'silence' | 'tenants' | 'webhooks'
->
+type Store = Omit<ConsumersStore, 'settings'>
 
 interface TimesOptions {
   /** Milliseconds since 1970. */
@@ -83,23 +77,14 @@ export function createTimesToLive(
   store: Store,
   options: TimesOptions,
 ): (query: TimesQuery) => Promise<TimesToLive> {
-  const kept = new Map<string, { readonly atMs: number; readonly found: Promise<TimesToLive> }>()
+  const { clock } = options
+  const kept = new BoundedMap<string, () => Promise<TimesToLive>>(keptAtMost)
   return (query) => {
-    const nowMs = options.clock()
     if (query.key.feed !== 'property') return Promise.resolve(new Map())
     const name = JSON.stringify([query.key.tenantId, query.branches])
-    const before = kept.get(name)
-    // A clock that was set back must not keep an answer alive.
-    if (before !== undefined && nowMs >= before.atMs && nowMs - before.atMs < keptMs) return before.found
-    const looked = { atMs: nowMs, found: timesToLive(store, query, options) }
-    kept.delete(name)
-    kept.set(name, looked)
-    for (const oldest of kept.keys()) {
-      if (kept.size <= keptAtMost) break
-      kept.delete(oldest)
-    }
-    looked.found.catch(() => kept.get(name) === looked && kept.delete(name))
-    return looked.found
+    const find = kept.get(name) ?? keptFor(keptMs, clock, () => timesToLive(store, query, options))
+    kept.set(name, find)
+    return find()
   }
 }
 

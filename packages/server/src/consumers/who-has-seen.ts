@@ -4,25 +4,19 @@ import type { ConsumerDelivery, FeedEvent, Ticks } from '@property-events/protoc
 import type { DeliveredEvent } from '@property-events/protocol/wire'
 import { parseEventJson } from '../events/event-json.ts'
 import { branchViewName } from '../events/branches/branch-view.ts'
-import type { Acknowledgement, SentRange } from './consumer.ts'
+import type { Acknowledgement } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { Head } from '../events/event-log.ts'
-import type { StorageEngine } from '../store/storage.ts'
-import { consumersOf } from './consumers-of-feed.ts'
-import type { FeedConsumer } from './consumers-of-feed.ts'
+import { consumerKey, consumersOf } from './consumers-of-feed.ts'
+import type { ConsumersStore, FeedConsumer } from './consumers-of-feed.ts'
 import { deliveryOf } from './delivery.ts'
 import type { EndpointFacts } from './delivery.ts'
-import { consumerKey, timeToLiveAnswer } from './time-to-live.ts'
+import { timeToLiveAnswer } from './time-to-live.ts'
 import type { TimesQuery, TimesToLive } from './time-to-live.ts'
-import { categories, includes, isInBranches, placeIn, placesOf } from './event-places.ts'
+import { categories, firstSentTo, includes, isInBranches, placesOf } from './event-places.ts'
 import type { Places } from './event-places.ts'
 import { minuteMs } from './read-ranges.ts'
 import { notMade, orIfNotMade } from './lag.ts'
-
-type SeenStore = Pick<
-  StorageEngine,
-  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants' | 'webhooks'
->
 
 export interface Seen {
   readonly event: DeliveredEvent
@@ -49,7 +43,7 @@ export interface SeenQuery {
 
 /** `undefined`: the feed has no event of it. */
 export async function whoHasSeen(
-  store: SeenStore,
+  store: ConsumersStore,
   timesToLive: (query: TimesQuery) => Promise<TimesToLive>,
   query: SeenQuery,
 ): Promise<Seen | undefined> {
@@ -61,13 +55,13 @@ export async function whoHasSeen(
   const results = await store.consumers.results(key.tenantId, subjectId)
   const consumers = await consumersOf(store, query, results)
   const { places, unknown } = await placesOf(store, key, event, consumers)
-  const first = await firstSentTo(store, { key, event, epoch: head.epoch, places, consumers })
+  const first = await firstSentTo(store.consumers, { key, event, epoch: head.epoch, places, consumers })
   const times = await timesToLive({ key, branches })
   const endpoints = await endpointFacts(store, consumers, subjectId, event)
   const decided = consumers.map((consumer) => {
     const isHere = ({ keyId, name }: { keyId: string; name: string }) =>
       keyId === consumer.keyId && name === consumer.name
-    const firstSent = first.get(`${consumer.keyId} ${consumer.name}`)
+    const firstSent = first.get(consumer)
     return deliveryOf({
       ...consumer,
       silentMs: query.isOperator || !consumer.opensOthers ? consumer.presence?.silentMs : undefined,
@@ -92,7 +86,7 @@ export async function whoHasSeen(
 
 /** What is written of the property at each endpoint. */
 async function endpointFacts(
-  { webhooks }: SeenStore,
+  { webhooks }: ConsumersStore,
   consumers: readonly FeedConsumer[],
   subjectId: string,
   { sequenceNumber }: FeedEvent,
@@ -110,7 +104,7 @@ async function endpointFacts(
 }
 
 async function lastOf(
-  { events }: SeenStore,
+  { events }: ConsumersStore,
   key: FeedKey,
   branches: readonly string[],
 ): Promise<Ticks | undefined> {
@@ -123,7 +117,7 @@ async function lastOf(
 
 /** What came after the last look of the nodes has ended the silence, though nobody has told of that yet. */
 async function silenceOfPublisher(
-  { silence }: SeenStore,
+  { silence }: ConsumersStore,
   { tenantId, feed }: FeedKey,
   { created = 0n }: Head,
 ): Promise<number | undefined> {
@@ -131,34 +125,6 @@ async function silenceOfPublisher(
   const silentMs = presence?.silentMs
   // A presence is noted to some minutes.
   return silentMs !== undefined && millisecondsOfTicks(created) > silentMs + minuteMs ? undefined : silentMs
-}
-
-interface FirstSearch {
-  readonly key: FeedKey
-  readonly event: FeedEvent
-  readonly epoch: string
-  readonly places: Places
-  readonly consumers: readonly FeedConsumer[]
-}
-
-/** By key and name. */
-async function firstSentTo(
-  { consumers: store }: SeenStore,
-  { key, event, epoch, places, consumers }: FirstSearch,
-): Promise<ReadonlyMap<string, SentRange>> {
-  const searches = consumers.flatMap(({ keyId, name, readings }) =>
-    readings.flatMap(({ view, space, epoch: of }) => {
-      const number = placeIn({ view, space, epoch: of }, event.sequenceNumber, epoch, places)
-      return number === undefined ? [] : [{ key, keyId, name, view, space, epoch: of, number }]
-    }),
-  )
-  const first = new Map<string, SentRange>()
-  for (const [at, found] of (await store.firstSent(searches)).entries()) {
-    const name = `${searches[at]?.keyId} ${searches[at]?.name}`
-    const before = first.get(name)
-    if (found !== undefined && (before === undefined || found.minute < before.minute)) first.set(name, found)
-  }
-  return first
 }
 
 function ofEpoch(
@@ -170,7 +136,7 @@ function ofEpoch(
 }
 
 function eventTypeOf(
-  { settings }: SeenStore,
+  { settings }: ConsumersStore,
   { reading }: FeedConsumer,
   { eventTypeShortCode }: FeedEvent,
 ): ConsumerDelivery['eventType'] {

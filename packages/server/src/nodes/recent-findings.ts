@@ -21,26 +21,7 @@ export interface Finding {
 }
 
 /** Checks open files and connections, so they run no more often than this, however often they are requested. */
-const freshMs = 5_000
-
-/** All requests at about the same time get the same answer. */
-export function recentFindings(
-  look: () => Promise<readonly Finding[]>,
-  clock: () => number,
-): () => Promise<readonly Finding[]> {
-  let last: { readonly askedMs: number; readonly found: Promise<readonly Finding[]> } | undefined
-  return () => {
-    const nowMs = clock()
-    // After the clock was set back, an old answer must not be kept.
-    if (last !== undefined && nowMs >= last.askedMs && nowMs - last.askedMs < freshMs) return last.found
-    const found = look()
-    last = { askedMs: nowMs, found }
-    found.catch(() => {
-      if (last?.found === found) last = undefined
-    })
-    return found
-  }
-}
+export const findingsKeptMs = 5_000
 
 /** For a service that was given no checks of its own. */
 export async function storeFindings({ ping }: Pick<StorageEngine, 'ping'>): Promise<readonly Finding[]> {

@@ -1,6 +1,6 @@
 /** Puts together what answers requests: the only file that knows what every feature is made of. */
 import type { DisclosurePageQuery } from '../privacy/disclosure/disclosure-page.ts'
-import { faultCache } from '../consumers/fault-cache.ts'
+import { recentFaults } from '../consumers/list-faults.ts'
 import { refusalOfConsumer } from '../consumers/consumer-name.ts'
 import type { ConsumersQuery } from '../consumers/consumers-of-feed.ts'
 import { listConsumers } from '../consumers/list-consumers.ts'
@@ -36,7 +36,8 @@ import { watchMaintenance } from '../maintenance/watch.ts'
 import { loneNode } from '../nodes/announce-node.ts'
 import type { NodeState } from '../nodes/announce-node.ts'
 import { recentBackups } from '../nodes/recent-findings.ts'
-import { recentFindings, storeFindings } from '../nodes/recent-findings.ts'
+import { findingsKeptMs, storeFindings } from '../nodes/recent-findings.ts'
+import { keptFor } from '../runtime/kept-for.ts'
 import { disclosurePage } from '../privacy/disclosure/disclosure-page.ts'
 import { createDisclosureLog, recordSending } from '../privacy/disclosure/disclosure-log.ts'
 import type { DisclosureLog } from '../privacy/disclosure/disclosure-log.ts'
@@ -147,7 +148,7 @@ function forOperators(options: ServiceParts, clock: () => number) {
   return {
     backups: () => recentBackups(storage),
     exportsTenants: exportTenant !== undefined,
-    findings: recentFindings(findings ?? (() => storeFindings(storage)), clock),
+    findings: keptFor(findingsKeptMs, clock, findings ?? (() => storeFindings(storage))),
     shownSettings,
   }
 }
@@ -186,7 +187,7 @@ function readingOf(
   const count: CountBytes = (bytes, own) => inFlight.count(bytes, own)
   return {
     currentPages: createCurrentPages({ events, moments, ranges, clock }),
-    faults: faultCache(storage, clock),
+    faults: recentFaults(storage, clock),
     formOf: representationsOver(settings.catalogue),
     lastPublished: lastPublished(events, clock),
     moved: changedFeeds(events, outages),

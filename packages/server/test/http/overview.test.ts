@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, it } from 'node:test'
-import { faultCache } from '../../src/consumers/fault-cache.ts'
-import { listFaults } from '../../src/consumers/list-faults.ts'
+import { listFaults, recentFaults } from '../../src/consumers/list-faults.ts'
 import { newPresence } from '../../src/consumers/silence/silence.ts'
 import { call, listPath, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
@@ -305,14 +304,14 @@ onEngines('the overview of all tenants', {}, (service) => {
         return fails ? Promise.reject(new Error('away')) : storage.keys.keysAfter(query)
       },
     }
-    const known = faultCache({ ...storage, keys }, () => nowMs)
-    await assert.rejects(known.find(), /away/)
+    const find = recentFaults({ ...storage, keys }, () => nowMs)
+    await assert.rejects(find(), /away/)
     fails = false
-    const [one, other] = await Promise.all([known.find(), known.find()])
+    const [one, other] = await Promise.all([find(), find()])
     assert.equal(one, other)
     assert.equal(looks, 2)
     nowMs += 30_000
-    assert.notEqual(await known.find(), one)
+    assert.notEqual(await find(), one)
     const later = await listFaults(storage, nowMs + 2 * 3_600_000)
     assert.ok(
       later.faults.every(({ code }) => code !== 'key_refused'),

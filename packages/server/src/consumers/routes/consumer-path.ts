@@ -1,10 +1,9 @@
 /** What the routes of a consumer share: its name in the path. */
 import type { FeedName } from '@property-events/protocol'
 import { isConsumerName } from '../consumer.ts'
-import { consumerNameRule } from '../consumer-name.ts'
+import { refusalOfName } from '../consumer-name.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
-import { quoteInput } from '../../http/requests/echo-text.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
 import type { OperationTarget } from '../../http/operation.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
@@ -37,7 +36,5 @@ export function readConsumerName(
 ): string | Refused {
   const refusal = refusalOfParameters(query, limits.maxParameters)
   if (refusal !== undefined) return refused(refusal)
-  if (isConsumerName(name)) return name
-  const message = `${quoteInput(name)} is not a name. ${consumerNameRule}`
-  return refused({ code: 'invalid_parameter', errors: [{ parameter: 'name', code: 'not_a_name', message }] })
+  return isConsumerName(name) ? name : refused(refusalOfName('name', name))
 }

@@ -2,16 +2,16 @@
 import { uncachedAnswer } from '../../http/exchange.ts'
 import type { ServiceFault as FaultAnswer } from '@property-events/protocol/wire'
 import { timeOf } from '../../http/time-of.ts'
-import type { ServiceFault } from '../list-faults.ts'
+import type { RecentFaults, ServiceFault } from '../list-faults.ts'
 import { listBy } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
 import { adminOperation } from '../../http/admin-operation.ts'
-import type { FaultCache } from '../fault-cache.ts'
 import type { AdminContext } from '../../http/admin-operation.ts'
 import type { TenantStore } from '../../tenants/tenant.ts'
 
-interface Context extends AdminContext, TenantNamesContext {
-  readonly faults: FaultCache
+interface Context extends AdminContext {
+  readonly faults: () => Promise<RecentFaults>
+  readonly tenants: TenantStore
 }
 
 /** A rank, a time, and ids of a tenant, key, consumer and problem. */
@@ -36,11 +36,11 @@ export function listFaults(context: Context): Operation {
     ok: { description: 'What needs attention.', schema: 'Faults' },
     read: sortedFaults.read,
     async answer({ parameters: { limit, after } }) {
-      const { faults, hasMore, atMs } = await context.faults.find()
+      const { faults, hasMore, atMs } = await context.faults()
       const following = after === undefined ? faults : faults.filter(({ place }) => place > after)
       const { items, next } = sortedFaults.page(following, limit, ({ place }) => place)
       const nameOf = await tenantNames(
-        context,
+        context.tenants,
         items.flatMap(({ tenantId }) => tenantId ?? []),
       )
       return uncachedAnswer({
@@ -72,15 +72,9 @@ function shownFault(
   }
 }
 
-/** What the names are read from. */
-interface TenantNamesContext {
-  readonly tenants: TenantStore
-}
-/** What tenants are called, for answers that are about many of them. */
-
-/** One look-up for each that is named; null of one that is gone, or is being deleted. */
+/** What tenants are called: one look-up for each that is named; null of one that is gone, or is being deleted. */
 async function tenantNames(
-  { tenants }: Pick<TenantNamesContext, 'tenants'>,
+  tenants: TenantStore,
   tenantIds: readonly string[],
 ): Promise<(tenantId: string) => string | null> {
   const found = await Promise.all([...new Set(tenantIds)].map((tenantId) => tenants.findTenant(tenantId)))

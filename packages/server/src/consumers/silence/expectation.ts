@@ -1,9 +1,7 @@
 /** Whether publishers and consumers can be expected: their keys and tenants, read once until something changes. */
-import type { TenantStore } from '../../tenants/tenant.ts'
-import type { MoveStore } from '../../tenants/move/move.ts'
-import type { LeavingStore } from '../../tenants/leaving/leaving.ts'
-import type { FoundKey, KeyStore } from '../../keys/key.ts'
-import type { PresenceName, SilenceStore } from './silence.ts'
+import type { StorageEngine } from '../../store/storage.ts'
+import type { FoundKey } from '../../keys/key.ts'
+import type { PresenceName } from './silence.ts'
 import { admissionOf, tenantStateOf } from '../../tenants/tenant-state.ts'
 import type { PresenceStatus } from './rules.ts'
 
@@ -15,18 +13,19 @@ export interface PresenceStatuses {
   successorOf(keyId: string): string | undefined
 }
 
-type Store = {
-  readonly keys: KeyStore
-  readonly leaving: LeavingStore
-  readonly moves: MoveStore
-  readonly silence: SilenceStore
-  readonly tenants: TenantStore
-}
+/** What is read to find out who has fallen silent. */
+export type SilenceStorage = Pick<StorageEngine, 'keys' | 'leaving' | 'moves' | 'silence' | 'tenants'>
 
 /** Keys that are remembered from one check to the next: those that are silent, ended or paused. */
 const cachedAtMost = 40_000
 
-export function presenceStatuses({ keys, leaving, moves, silence, tenants }: Store): PresenceStatuses {
+export function presenceStatuses({
+  keys,
+  leaving,
+  moves,
+  silence,
+  tenants,
+}: SilenceStorage): PresenceStatuses {
   let version: string | undefined
   const found = new Map<string, FoundKey | undefined>()
   const ofPublishers = new Map<string, PresenceStatus>()

@@ -5,10 +5,9 @@ import { feedNames } from '@property-events/protocol'
 import type { ExpectOutcome, PresenceName, SilenceStore, SetExpectation } from './silence.ts'
 import { isConsumerName } from '../consumer.ts'
 import { setConsumersPerKey } from './silence.ts'
-import { consumerNameRule } from '../consumer-name.ts'
+import { refusalOfName } from '../consumer-name.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
-import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withReadBody } from '../../http/requests/read-body.ts'
 import { adminOperation, noParameters } from '../../http/admin-operation.ts'
@@ -67,11 +66,7 @@ export function expectConsumer(context: Context): Operation {
     problems: ['key_not_found', 'scope_not_held'],
     async answer(asked) {
       const [keyId = '', name = ''] = asked.params
-      if (!isConsumerName(name)) {
-        const message = `${quoteInput(name)} is not a name. ${consumerNameRule}`
-        const errors = [{ parameter: 'name', code: 'not_a_name', message }]
-        return refused({ code: 'invalid_parameter', errors })
-      }
+      if (!isConsumerName(name)) return refused(refusalOfName('name', name))
       const refusal = await refusalOfChange(context, asked.access, keyId, 'sees')
       return refusal ?? expect(context, asked, { kind: 'consumer', keyId, name })
     },

@@ -131,7 +131,7 @@ export interface PresenceKey {
   /** Empty for a consumer. */
   readonly tenant: string
   /** Empty for a publisher. */
-  readonly keyId: string
+  readonly key_id: string
   /** The feed, or the name of the consumer. */
   readonly part: string
 }
@@ -140,11 +140,11 @@ export const presenceKinds = { publisher: 1, consumer: 2 } as const
 
 export function presenceKeyOf(name: PresenceName): PresenceKey {
   return name.kind === 'publisher'
-    ? { kind: presenceKinds.publisher, tenant: name.tenantId, keyId: '', part: name.feed }
-    : { kind: presenceKinds.consumer, tenant: '', keyId: name.keyId, part: name.name }
+    ? { kind: presenceKinds.publisher, tenant: name.tenantId, key_id: '', part: name.feed }
+    : { kind: presenceKinds.consumer, tenant: '', key_id: name.keyId, part: name.name }
 }
 
-export function presenceNameOf({ kind, tenant, keyId, part }: PresenceKey): PresenceName {
+export function presenceNameOf({ kind, tenant, key_id: keyId, part }: PresenceKey): PresenceName {
   return kind === presenceKinds.publisher
     ? { kind: 'publisher', tenantId: tenant, feed: part === 'property' ? 'property' : 'contact' }
     : { kind: 'consumer', keyId, name: part }
@@ -152,8 +152,7 @@ export function presenceNameOf({ kind, tenant, keyId, part }: PresenceKey): Pres
 
 /** One text for each name, in the order of the stores: no part of it has a blank. */
 export function presenceText(name: PresenceName): string {
-  const { kind, tenant, keyId, part } = presenceKeyOf(name)
-  return `${kind} ${tenant} ${keyId} ${part}`
+  return Object.values(presenceKeyOf(name)).join(' ')
 }
 
 /** The presence of a name that was not seen yet. */

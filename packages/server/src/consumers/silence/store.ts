@@ -16,6 +16,7 @@ import {
 import type {
   ExpectOutcome,
   Presence,
+  PresenceKey,
   PresenceName,
   SetExpectation,
   SilenceStore,
@@ -214,11 +215,7 @@ function presenceReads(read: Sql): PresenceReads {
   }
 }
 
-interface PresenceRow {
-  readonly kind: number
-  readonly tenant: string
-  readonly key_id: string
-  readonly part: string
+interface PresenceRow extends PresenceKey {
   readonly first_ms: number | null
   readonly last_ms: number | null
   readonly pauses: string
@@ -235,23 +232,18 @@ interface TurnRow {
   readonly minute: number
 }
 
-function keyOf(name: PresenceName) {
-  const { kind, tenant, keyId, part } = presenceKeyOf(name)
-  return { kind, tenant, key_id: keyId, part }
-}
-
 function keyValues(name: PresenceName): readonly [...Value[]] {
-  return Object.values(keyOf(name))
+  return Object.values(presenceKeyOf(name))
 }
 
 function keysText(names: readonly PresenceName[]): string {
-  return JSON.stringify(names.map(keyOf))
+  return JSON.stringify(names.map(presenceKeyOf))
 }
 
 function rowOf({ name, pauses, isReported, ...times }: Presence) {
   const { firstMs = null, lastMs = null, activeMs = null, silentMs = null } = times
   return {
-    ...keyOf(name),
+    ...presenceKeyOf(name),
     first_ms: firstMs,
     last_ms: lastMs,
     pauses: pausesText(pauses),
@@ -262,9 +254,9 @@ function rowOf({ name, pauses, isReported, ...times }: Presence) {
 }
 
 function presenceOf(row: PresenceRow): Presence {
-  const { kind, tenant, key_id: keyId, part, expected_ms: expected } = row
+  const { expected_ms: expected } = row
   return {
-    name: presenceNameOf({ kind, tenant, keyId, part }),
+    name: presenceNameOf(row),
     firstMs: row.first_ms ?? undefined,
     lastMs: row.last_ms ?? undefined,
     pauses: pausesOf(row.pauses),

@@ -3,20 +3,16 @@
  * was last present from records that exist anyway, so nothing is added to the path of any request; it goes step by step, some hundreds of
  * rows at a time.
  */
-import type { TenantStore } from '../../tenants/tenant.ts'
-import type { MoveStore } from '../../tenants/move/move.ts'
-import type { LeavingStore } from '../../tenants/leaving/leaving.ts'
-import type { KeyStore } from '../../keys/key.ts'
 import { unreported } from '../../runtime/background-task.ts'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
 import { checkEveryMs, newPresence, pauseDaysKept, presencesPerStep, presenceText } from './silence.ts'
-import type { LastAsked, Presence, PresenceName, SilenceTurn, SilenceStore } from './silence.ts'
+import type { LastAsked, Presence, PresenceName, SilenceTurn } from './silence.ts'
 import { expectedInterval, isOver, nextPresence, needsStatus, seenAt } from './rules.ts'
 import type { ExpectedInterval, CheckFacts, Seen, PresenceStatus } from './rules.ts'
 import { presenceStatuses } from './expectation.ts'
-import type { PresenceStatuses } from './expectation.ts'
+import type { PresenceStatuses, SilenceStorage } from './expectation.ts'
 
 /** The silence of a publisher or consumer began or ended. */
 export interface SilenceChange {
@@ -28,14 +24,6 @@ export interface SilenceChange {
   readonly expected: ExpectedInterval | undefined
   /** At the end of a silence: it was present again. Otherwise nothing is expected of it any more. */
   readonly isBack: boolean
-}
-
-type SilenceStorage = {
-  readonly keys: KeyStore
-  readonly leaving: LeavingStore
-  readonly moves: MoveStore
-  readonly silence: SilenceStore
-  readonly tenants: TenantStore
 }
 
 interface SilenceOptions {
