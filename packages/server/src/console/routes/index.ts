@@ -3,7 +3,6 @@ import type { ConsoleDoor } from '../door.ts'
 import type { Operation } from '../../http/operation.ts'
 import { readSession, signOut } from './session.ts'
 import { signIn } from './sign-in.ts'
-import type { SessionContext, SignOutContext } from './session.ts'
 import type { SignInContext } from './sign-in.ts'
 import type { ConsoleFiles } from '../files.ts'
 import { refused } from '../../http/exchange.ts'
@@ -13,7 +12,7 @@ import type { DocumentContext, StaticDocument } from '../../http/openapi/static-
 
 /** `pictures`: the service has pictures of its own. */
 export function consoleOperations(
-  context: SessionContext & SignInContext & SignOutContext,
+  context: SignInContext,
   door: ConsoleDoor,
   pictures: boolean,
 ): readonly Operation[] {

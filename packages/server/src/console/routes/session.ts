@@ -8,7 +8,7 @@ import type { Headers, Outcome, Request } from '../../http/exchange.ts'
 import { success } from '../../http/problem/problem.ts'
 import type { ProblemCode } from '../../http/problem/problem.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
-import type { Operation, OperationSchema } from '../../http/operation.ts'
+import type { Call, Operation } from '../../http/operation.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { NetworkContext } from '../../keys/access/network.ts'
 import type { KeyRecord, KeyStore } from '../../keys/key.ts'
@@ -17,7 +17,7 @@ import { answer, openProblems } from '../../http/openapi/responses.ts'
 import { timeOf } from '../../http/time-of.ts'
 import { keyMembers } from '../../keys/routes/key-answer.ts'
 
-/** What the answer about a session needs. */
+/** What operations on a session need. */
 export interface SessionContext extends NetworkContext {
   readonly basePath: string
   readonly keys: KeyStore
@@ -25,18 +25,13 @@ export interface SessionContext extends NetworkContext {
 }
 
 export function readSession(context: SessionContext, door: ConsoleDoor, pictures: boolean): Operation {
-  return {
+  return sessionOperation(context, {
     method: 'GET',
-    path: '/console/session',
-    mediaType: 'application/json',
-    access: undefined,
-    schema: sessionSchema('readSession', 'Read the session of the console', 'console_session_ended'),
-    prepare({ query }) {
-      const refusal = refusalOfParameters(query, context.limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
-      return (request) => read(context, door, pictures, request)
-    },
-  }
+    operationId: 'readSession',
+    summary: 'Read the session of the console',
+    problems: ['console_session_ended'],
+    call: (request) => read(context, door, pictures, request),
+  })
 }
 
 async function read(
@@ -59,29 +54,18 @@ async function read(
 }
 
 /** `DELETE /console/session`: signs out, and ends every request of the session that still waits (PROTOCOL §15.3). */
-
-/** What signing out needs. */
-export interface SignOutContext extends CookieContext, NetworkContext {
-  readonly limits: ServiceLimits
-}
-
-export function signOut(context: SignOutContext, door: ConsoleDoor): Operation {
-  return {
+export function signOut(context: SessionContext, door: ConsoleDoor): Operation {
+  return sessionOperation(context, {
     method: 'DELETE',
-    path: '/console/session',
-    mediaType: 'application/json',
-    access: undefined,
-    schema: sessionSchema('signOut', 'Sign out of the console', 'console_session_ended'),
-    prepare({ query }) {
-      const refusal = refusalOfParameters(query, context.limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
-      return (request) => end(context, door, request)
-    },
-  }
+    operationId: 'signOut',
+    summary: 'Sign out of the console',
+    problems: ['console_session_ended'],
+    call: (request) => end(context, door, request),
+  })
 }
 
 /** Also works for a key that has ended. */
-async function end(context: SignOutContext, door: ConsoleDoor, request: Request): Promise<Outcome> {
+async function end(context: SessionContext, door: ConsoleDoor, request: Request): Promise<Outcome> {
   const failures = failuresOf(context, request)
   const entered = await door.enter(request)
   if (entered.kind !== 'session') return refusalAtDoor(entered, failures)
@@ -91,11 +75,6 @@ async function end(context: SignOutContext, door: ConsoleDoor, request: Request)
 }
 
 /** A session, and what may be done with it, for the page (PROTOCOL §15.3). */
-
-/** What writing the cookie needs. */
-export interface CookieContext {
-  readonly basePath: string
-}
 
 interface SessionPlace {
   readonly door: ConsoleDoor
@@ -127,7 +106,7 @@ const sessionHeaders: Headers = { 'content-type': 'application/json', 'cache-con
 
 /** `Set-Cookie` for the page's origin; without `value` it removes the cookie. */
 export function cookieHeaders(
-  { basePath }: Pick<CookieContext, 'basePath'>,
+  { basePath }: Pick<SessionContext, 'basePath'>,
   { cookieName: name }: ConsoleDoor,
   origin: string,
   value?: string,
@@ -135,21 +114,37 @@ export function cookieHeaders(
   return { ...sessionHeaders, 'set-cookie': cookieText({ name, basePath, origin }, value) }
 }
 
-/** No document has them: PROTOCOL §15 describes them. */
-export function sessionSchema(
-  operationId: string,
-  summary: string,
-  ...problems: readonly ProblemCode[]
-): () => OperationSchema {
-  return () => ({
-    operationId,
-    summary,
-    description: summary,
-    tags: ['Description'],
-    security: [],
-    response: {
-      [success.ok]: answer('The session.', { type: 'object' }, {}),
-      ...openProblems(...problems),
+interface SessionRoute extends Pick<Operation, 'method'> {
+  readonly operationId: string
+  readonly summary: string
+  readonly problems: readonly ProblemCode[]
+  readonly call: Call
+}
+
+/** No document has these operations: PROTOCOL §15 describes them. */
+export function sessionOperation(
+  { limits }: Pick<SessionContext, 'limits'>,
+  { method, operationId, summary, problems, call }: SessionRoute,
+): Operation {
+  return {
+    method,
+    path: '/console/session',
+    mediaType: 'application/json',
+    access: undefined,
+    schema: () => ({
+      operationId,
+      summary,
+      description: summary,
+      tags: ['Description'],
+      security: [],
+      response: {
+        [success.ok]: answer('The session.', { type: 'object' }, {}),
+        ...openProblems(...problems),
+      },
+    }),
+    prepare({ query }) {
+      const refusal = refusalOfParameters(query, limits.maxParameters)
+      return refusal === undefined ? call : () => refused(refusal)
     },
-  })
+  }
 }

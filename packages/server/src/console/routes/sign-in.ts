@@ -1,6 +1,4 @@
 /** `POST /console/session`: signs a person in with a key, or with a link of `property-events console` (PROTOCOL §15.3). */
-import type { NetworkContext } from '../../keys/access/network.ts'
-import type { ServiceLimits } from '../../http/limits.ts'
 import { failuresOf, isFromItsNetwork } from '../../keys/access/network.ts'
 import type { ConsoleDoor } from '../door.ts'
 import { pageOrigin } from '../own-page.ts'
@@ -9,37 +7,29 @@ import type { Outcome, Refused, Request } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
-import { refusalOfParameters } from '../../http/requests/query.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
-import { cookieHeaders, sessionMembers, sessionSchema } from './session.ts'
-import type { CookieContext } from './session.ts'
+import { cookieHeaders, sessionMembers, sessionOperation } from './session.ts'
+import type { SessionContext } from './session.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
-import type { KeyStore } from '../../keys/key.ts'
 import type { KeyVerdict, KeyVerifier } from '../../keys/index.ts'
 import { refusalAtDoor, endedKeyCodes } from '../../keys/access/access.ts'
 import { retryAfter } from '../../http/rate-limit/rate-limit-headers.ts'
 import type { Bucket } from '../../http/rate-limit/token-bucket.ts'
 
 /** What signing in needs. */
-export interface SignInContext extends CookieContext, ProofContext, BodyContext, NetworkContext {
-  readonly keys: KeyStore
-  readonly limits: ServiceLimits
+export interface SignInContext extends SessionContext, BodyContext {
+  readonly verifier: KeyVerifier
 }
 
 export function signIn(context: SignInContext, door: ConsoleDoor, pictures: boolean): Operation {
-  return {
+  return sessionOperation(context, {
     method: 'POST',
-    path: '/console/session',
-    mediaType: 'application/json',
-    access: undefined,
-    schema: sessionSchema('signIn', 'Sign in to the console', 'invalid_body', 'login_link_spent'),
-    prepare({ query }) {
-      const refusal = refusalOfParameters(query, context.limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
-      return async (request, access) => begin({ context, door, pictures, request }, access)
-    },
-  }
+    operationId: 'signIn',
+    summary: 'Sign in to the console',
+    problems: ['invalid_body', 'login_link_spent'],
+    call: (request, access) => begin({ context, door, pictures, request }, access),
+  })
 }
 
 interface SigningIn {
@@ -106,11 +96,6 @@ async function open(
 
 /** From what a person signs in with to the key that it stands for (PROTOCOL §15.3). */
 
-/** What checking a proof needs. */
-interface ProofContext extends Pick<NetworkContext, 'trustedProxies'> {
-  readonly verifier: KeyVerifier
-}
-
 interface Proof {
   readonly kind: 'pasted_key' | 'link'
   /** The text of the key, or the secret of the link. */
@@ -122,7 +107,7 @@ interface Proof {
  * store does.
  */
 async function prove(
-  context: ProofContext,
+  context: SignInContext,
   door: ConsoleDoor,
   request: Request,
   { kind, secret }: Proof,
@@ -150,7 +135,7 @@ const noSuchKey = {
 } as const
 
 async function ofLink(
-  { verifier }: ProofContext,
+  { verifier }: SignInContext,
   { sessions }: ConsoleDoor,
   secret: string,
 ): Promise<KeyVerdict> {
@@ -161,6 +146,6 @@ async function ofLink(
 /** Text of another form is refused without reading the store. */
 const linkPattern = /^[A-Za-z0-9_-]{22}$/
 
-function ofKey({ verifier }: ProofContext, text: string, failures: Bucket): Promise<KeyVerdict> {
+function ofKey({ verifier }: SignInContext, text: string, failures: Bucket): Promise<KeyVerdict> {
   return failures.peek().allowed ? verifier.verify(text) : verifier.verifyAmongGuesses(text)
 }
