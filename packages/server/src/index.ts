@@ -2,7 +2,7 @@
 export { createService } from './serve/start-service.ts'
 export type { Service, ServiceOptions } from './serve/service.ts'
 export type { Finding, ShownSetting } from './nodes/recent-findings.ts'
-export type { ListenOptions } from './serve/prepare-service.ts'
+export type { ListenOptions } from './http/transport/listening.ts'
 export { defaultLimits, defaultPublicationLimits } from './http/limits.ts'
 export type { ServiceLimits } from './http/limits.ts'
 export { everySecret, resealSecrets } from './webhooks/reseal.ts'

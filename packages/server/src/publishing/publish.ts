@@ -64,8 +64,6 @@ export interface PublisherOptions {
   readonly events: Pick<EventStore, 'append' | 'appendsAtOnce' | 'preview'>
   readonly catalogue: EventTypeCatalogue
   readonly limits?: PublicationLimits
-  /** Makes ids for events whose publisher sends none; version 7 UUIDs by default (D14). */
-  readonly newId?: () => string
   /** Called after a commit that stored something, before the receipt is sent. */
   readonly onStored?: (key: FeedKey, events: number) => void
   /** Asked before a body is read. Left out: there never is maintenance. */
@@ -81,7 +79,8 @@ export interface PublisherOptions {
 export function createPublisher(options: PublisherOptions): Publisher {
   const { events, catalogue } = options
   const limits = options.limits ?? defaultPublicationLimits
-  const newId = options.newId ?? (() => uuidV7(Date.now()))
+  /** For events whose publisher sends none (D14). */
+  const newId = (): string => uuidV7(Date.now())
   const now = options.now ?? Date.now
   const queue = createAppendQueue(events, defaultCommitLimits, undefined, options.observer)
   const scheduler = createScheduler(options.clock ?? (() => performance.now()))

@@ -99,7 +99,7 @@ export async function composeService(
   const tail = createLiveTail({ events, report: outages })
   const rights = { recheck, verifier, trustedProxies }
   const access = { ...rights, ...rates, door, limits, log, node, stopping, testKeys }
-  watchWith({ inFlight, outages, ...publishing, ...rates }, storage)
+  watchWith({ inFlight, ...publishing, ...rates }, storage)
   return {
     ...storeOf(storage),
     ...forOperators(options, clock),
@@ -159,7 +159,7 @@ function publishingOf(
   outages: Outages,
 ) {
   const { events, publications, settings } = storage
-  const metrics = createMetrics()
+  const metrics = createMetrics(() => outages.states())
   const maintenance = watchMaintenance(storage, { onChange: maintenanceReporter(log), freshMs })
   const publisher = createPublisher({
     events,
@@ -272,12 +272,8 @@ function recorderOf(
   }
 }
 
-function watchWith(
-  { inFlight, metrics, outages, publisher, waiting }: Watched,
-  storage: StorageEngine,
-): void {
+function watchWith({ inFlight, metrics, publisher, waiting }: Watched, storage: StorageEngine): void {
   metrics.watchQueue(() => publisher.queueState())
-  metrics.watchOutages(outages)
   metrics.watchInFlight(() => inFlight.state())
   metrics.store.watchWork(() => storage.work())
   metrics.live.watchWaiting(() => waiting.state())
@@ -286,7 +282,6 @@ function watchWith(
 interface Watched {
   readonly inFlight: BytesInFlight
   readonly metrics: Metrics
-  readonly outages: Outages
   readonly publisher: Publisher
   readonly waiting: WaitingReaders
 }

@@ -1,7 +1,9 @@
 /** `/metrics`, `/slowest`, `/livez` and `/readyz`, on a separate port so that the public one never shows them. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { problems, success } from '../http/problem/problem.ts'
+import { listenOn } from '../http/transport/listening.ts'
+import type { ListenOptions } from '../http/transport/listening.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { createServer } from '../runtime/node-http.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -12,9 +14,7 @@ import type { Pepper } from '../keys/pepper.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import type { EpochNeed } from '../events/epochs.ts'
 
-interface OperationsServerOptions {
-  readonly host: string
-  readonly port: number
+interface OperationsServerOptions extends ListenOptions {
   readonly render: Metrics['render']
   /** The slowest requests of the last minutes. */
   readonly slowest: () => readonly SlowRequest[]
@@ -45,9 +45,8 @@ export async function startOperationsServer(options: OperationsServerOptions): P
   server.maxConnections = mostConnections
   // As for the service: a client may close its side once its request is sent.
   Object.assign(server, { httpAllowHalfOpen: true })
-  await listening(server, options)
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
+  const { host, port } = options
+  const address = await listenOn(server, { host, port })
   return {
     address,
     close: () =>
@@ -56,16 +55,6 @@ export async function startOperationsServer(options: OperationsServerOptions): P
         server.closeAllConnections()
       }),
   }
-}
-
-function listening(server: Server, { host, port }: OperationsServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 }
 
 const plainText = 'text/plain; charset=utf-8'

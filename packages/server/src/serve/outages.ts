@@ -35,16 +35,16 @@ interface OutagesOptions {
   readonly log: Logger
   /** Resolves when the store answers. */
   readonly ping: () => Promise<void>
-  /** See `OutageOptions`; for tests. Default: 5 s and a minute. */
-  readonly quietMs?: number
-  readonly longQuietMs?: number
 }
+
+/** See `OutageOptions`. */
+const quietMs = 5_000
+const longQuietMs = 60_000
 
 /** The file may stay full: only a publication, or a long time without one, shows that it no longer is. */
 const fullFor = 10
 
-export function createOutages(options: OutagesOptions): Outages {
-  const { log, ping, quietMs = 5_000, longQuietMs = 60_000 } = options
+export function createOutages({ log, ping }: OutagesOptions): Outages {
   const outage = (name: OutageName, more: { probe?: () => Promise<void>; longQuietMs?: number } = {}) =>
     createOutage({ name, ...words[name], log, quietMs, longQuietMs, ...more })
   const all: Readonly<Record<OutageName, Outage>> = {
@@ -53,7 +53,7 @@ export function createOutages(options: OutagesOptions): Outages {
     feed_locked: outage('feed_locked'),
     listen: outage('listen'),
   }
-  const errors = errorKinds(log, longQuietMs)
+  const errors = errorKinds(log)
 
   const failed = (error: unknown, isPublishing: boolean, fields: object): void => {
     const name = outageOf(error)
@@ -108,7 +108,7 @@ interface ErrorKinds extends Pick<Outage, 'state' | 'close'> {
 }
 
 /** Faults of the service, and damage. The outage of each kind begins and ends independently. */
-function errorKinds(log: Logger, quietMs: number): ErrorKinds {
+function errorKinds(log: Logger): ErrorKinds {
   const open = new Map<string, Outage>()
   let failures = 0
   return {
@@ -123,8 +123,8 @@ function errorKinds(log: Logger, quietMs: number): ErrorKinds {
           what: 'something failed that should not',
           over: 'it has not failed for a minute',
           log,
-          quietMs,
-          longQuietMs: quietMs,
+          quietMs: longQuietMs,
+          longQuietMs,
           onceInOneLine: true,
           onOver: () => open.delete(kind),
         })

@@ -16,14 +16,9 @@ import type { ServiceParts } from './service-parts.ts'
 import { createRouter } from '../http/router.ts'
 import type { AddressInfo } from 'node:net'
 import { createTransport } from '../http/transport/index.ts'
+import type { ListenOptions } from '../http/transport/listening.ts'
 import { startWebhooks } from './webhooks.ts'
 import type { WebhookWorker } from '../webhooks/worker.ts'
-
-export interface ListenOptions {
-  readonly host: string
-  /** 0: any free port. */
-  readonly port: number
-}
 
 export interface PreparedService {
   readonly publisher: Publisher
@@ -105,7 +100,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     counts,
     async listen({ host, port }) {
       const address = await transport.listen({ host, port })
-      return { url: `${addressUrl(address)}${basePath}`, port: portOf(address) }
+      return { url: `${addressUrl(address)}${basePath}`, port: address.port }
     },
     drain() {
       draining = true
@@ -131,15 +126,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
 }
 
 /** An address that can be opened: a wildcard is shown as this machine's own. */
-export function addressUrl(address: AddressInfo | string | null): string {
-  const port = portOf(address)
-  const listening = address === null || typeof address === 'string' ? '' : address.address
-  const host = listening === '0.0.0.0' ? '127.0.0.1' : listening === '::' ? '::1' : listening
+export function addressUrl({ address, port }: AddressInfo): string {
+  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-/** The configured port, or the free port that was found. */
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
-  return address.port
 }

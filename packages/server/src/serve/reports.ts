@@ -24,7 +24,9 @@ export function reportLoss(
       log.info('no number is missing any more')
       return
     }
-    const feeds = lost.slice(0, namedAtMost).map((one) => ({ ...one.key, ...numbersOf(one) }))
+    const feeds = lost.slice(0, namedAtMost).map(({ key, shownNumber, heldNumber }) => {
+      return { ...key, shown: shownNumber, held: heldNumber }
+    })
     log.error(
       { lostFeeds: lost.length, feeds },
       'the store lacks numbers that this node has shown: publishing to these feeds waits for `epoch start`',
@@ -35,10 +37,6 @@ export function reportLoss(
 /** At least one: when a number now belongs to another event, the store holds as many numbers as were shown, or more. */
 function missingOf({ shownNumber, heldNumber }: LostNumbers): number {
   return Math.max(1, shownNumber - heldNumber)
-}
-
-function numbersOf({ shownNumber, heldNumber }: LostNumbers) {
-  return { shown: shownNumber, held: heldNumber }
 }
 
 /** Logs two lines for each maintenance: its beginning and its end, as this node notices them. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
@@ -27,7 +27,7 @@ describe(
       })
       const service = listening(server)
       const at = { host: '127.0.0.1' }
-      const { port } = (await service.listen({ ...at, port: 0 })) as AddressInfo
+      const { port } = await service.listen({ ...at, port: 0 })
       try {
         const countTurns = (): void => {
           turn += 1

@@ -8,7 +8,7 @@ import type { Router } from '../router.ts'
 import { clientErrorHandler, refuseConnection } from './broken-request.ts'
 import { limitConnections } from './connections.ts'
 import { listening } from './listening.ts'
-import type { ListenAt } from './listening.ts'
+import type { ListenOptions } from './listening.ts'
 import { nodeExchanges } from './node-exchange.ts'
 import { noPlainConnections, takePlainConnections } from './plain-connections.ts'
 import { responsesUnderWay } from './responses-under-way.ts'
@@ -21,7 +21,7 @@ import type { ResponsesUnderWay } from './responses-under-way.ts'
 
 export interface Transport {
   /** Rejects with Node's own error if it cannot listen (`EADDRINUSE`, `EACCES`, …). */
-  listen(options: ListenAt): Promise<AddressInfo | string | null>
+  listen(options: ListenOptions): Promise<AddressInfo>
   /** Accepts no new connections and answers open requests, within `closeTimeoutMs`. */
   close(): Promise<void>
 }

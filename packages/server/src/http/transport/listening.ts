@@ -7,14 +7,15 @@ import type { Server } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server as PlainServer } from 'node:net'
 
-export interface ListenAt {
+export interface ListenOptions {
   readonly host: string
+  /** 0: any free port. */
   readonly port: number
 }
 
 export interface Listening {
   /** Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, …). */
-  listen(options: ListenAt): Promise<AddressInfo | string | null>
+  listen(options: ListenOptions): Promise<AddressInfo>
   /** Takes no new connections; resolves once those there are have ended. */
   close(): Promise<void>
 }
@@ -39,11 +40,10 @@ export function listening(server: Server): Listening {
   }
   return {
     async listen({ host, port }) {
-      if (sockets === 1) return listenOn(server, { host, port, reusePort: false })
+      if (sockets === 1) return listenOn(server, { host, port })
       // Sockets that share a port do not notice that somebody else shares it already.
       if (port !== 0) await mustBeFree({ host, port })
       const address = await listenOn(server, { host, port, reusePort: true })
-      if (address === null || typeof address === 'string') return address
       const further = await Promise.allSettled(
         others.map((one) => listenOn(one, { host, port: address.port, reusePort: true })),
       )
@@ -60,24 +60,25 @@ export function listening(server: Server): Listening {
 }
 
 /** Rejects where somebody listens. */
-async function mustBeFree({ host, port }: Pick<ListenAt, 'host' | 'port'>): Promise<void> {
+async function mustBeFree(place: ListenOptions): Promise<void> {
   const server = createServer()
-  await listenOn(server, { host, port, reusePort: false })
+  await listenOn(server, place)
   await closed(server)
 }
 
-interface Options {
-  readonly host: string
-  readonly port: number
-  readonly reusePort: boolean
-}
-
-function listenOn(server: PlainServer, options: Options): Promise<AddressInfo | string | null> {
+/** Rejects with Node's own error when that cannot be. */
+export function listenOn(
+  server: PlainServer,
+  options: ListenOptions & { readonly reusePort?: boolean },
+): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ ...options, backlog }, () => {
       server.off('error', reject)
-      resolve(server.address())
+      const address = server.address()
+      if (address === null || typeof address === 'string')
+        reject(new Error('the server does not listen on a port'))
+      else resolve(address)
     })
   })
 }

@@ -42,14 +42,12 @@ interface OutageOptions {
   /** An outage with a single failure is logged in one line. */
   readonly onceInOneLine?: boolean
   readonly onOver?: () => void
-  /** Milliseconds, never set back. */
-  readonly clock?: () => number
 }
 
 const checkEveryMs = 1_000
 
 export function createOutage(options: OutageOptions): Outage {
-  const { name, what, over, log, quietMs, longQuietMs, probe, clock = steadyClock } = options
+  const { name, what, over, log, quietMs, longQuietMs, probe } = options
   let isOpen = false
   let failures = 0
   let failuresBefore = 0
@@ -68,7 +66,7 @@ export function createOutage(options: OutageOptions): Outage {
       await ask()
       if (failedMs === lastFailedMs) broken.asking = false
     } catch {
-      lastFailedMs = clock()
+      lastFailedMs = performance.now()
     }
     probing = false
   }
@@ -85,7 +83,7 @@ export function createOutage(options: OutageOptions): Outage {
   }
 
   const check = (): void => {
-    const quietForMs = clock() - lastFailedMs
+    const quietForMs = performance.now() - lastFailedMs
     if (broken.asking) {
       if (probe !== undefined && !probing) void probeOnce(probe)
       return
@@ -95,7 +93,7 @@ export function createOutage(options: OutageOptions): Outage {
 
   return {
     failed(work, error, fields) {
-      const nowMs = clock()
+      const nowMs = performance.now()
       lastFailedMs = nowMs
       broken[work] = true
       // With a probe, the outage lasts until the probe has succeeded.
@@ -116,8 +114,4 @@ export function createOutage(options: OutageOptions): Outage {
       if (watching !== undefined) end(`outage is not over when the service stops: ${what}`)
     },
   }
-}
-
-function steadyClock(): number {
-  return Number(process.hrtime.bigint()) / 1e6
 }

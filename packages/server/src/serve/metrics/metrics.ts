@@ -37,7 +37,6 @@ export interface Metrics extends RequestObserver {
   watchQueue(state: () => QueueState): void
   /** Sets the function that returns, at each scrape, the requests and answers that the node holds. */
   watchInFlight(state: () => InFlightState): void
-  watchOutages(outages: Pick<Outages, 'states'>): void
   /** Adds numbers that this node has shown and its store no longer holds, over all feeds. */
   missing(numbers: number): void
   /** All metrics, with their content type. */
@@ -52,8 +51,8 @@ interface RenderedMetrics {
   readonly text: string
 }
 
-/** Each service has its own registry, so that two in one process do not mix. */
-export function createMetrics(): Metrics {
+/** Each service has its own registry, so that two in one process do not mix. `outageStates` is called at each scrape. */
+export function createMetrics(outageStates: Outages['states'] = () => []): Metrics {
   const register = new Registry()
   // Process, garbage collector and event-loop lag.
   collectDefaultMetrics({ register, eventLoopMonitoringPrecision: lagLookEveryMs })
@@ -66,7 +65,6 @@ export function createMetrics(): Metrics {
     ...topCounters.map((options) => ({ of: options.of, counter: topCounter(options) })),
     { of: 'wentLive', counter: topWentLive() },
   ]
-  let outageStates: Outages['states'] = () => []
   const missingNumbers = new Gauge({
     name: 'property_events_missing_numbers',
     help: 'Sequence numbers that this node has shown and does not find in its store any more.',
@@ -87,9 +85,6 @@ export function createMetrics(): Metrics {
     webhooks: webhookMetrics(register),
     watchQueue: (state) => publishing.watchQueue(state),
     watchInFlight: (state) => addInFlight(register, state),
-    watchOutages(outages) {
-      outageStates = () => outages.states()
-    },
     missing: (numbers) => missingNumbers.set(numbers),
     async render() {
       const counts = requests.takeCounts()
