@@ -100,7 +100,8 @@ export function createBytesInFlight(
     counts.units += units
   }
 
-  const addLoose = looseBytes(addToNode)
+  /** Bytes of no key. */
+  const loose = flightOf(addToNode, () => undefined)
   const isCrowdedFor = crowding(counts, residentBytes)
 
   const add = (name: string, units: number): void => {
@@ -130,7 +131,8 @@ export function createBytesInFlight(
       )
     },
     count(more, own) {
-      addLoose(more)
+      if (more < 0) loose.giveBack(-more)
+      else loose.hold(more)
       const isFull = counts.units > size * shareOfNode.page
       return !isFull && !isCrowdedFor('page', own / bytesPerUnit)
     },
@@ -187,18 +189,6 @@ function flightOf(
       bytes = 0
       units = 0
     },
-  }
-}
-
-/** Counts bytes of no key, of which parts of a unit add up. */
-function looseBytes(addUnits: (units: number) => void): (more: number) => void {
-  let bytes = 0
-  let units = 0
-  return (more) => {
-    bytes += more
-    const before = units
-    units = Math.ceil(bytes / bytesPerUnit)
-    addUnits(units - before)
   }
 }
 

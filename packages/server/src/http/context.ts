@@ -5,7 +5,7 @@ import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { RequestLines } from '../runtime/log/request-lines.ts'
 import type { Access, AccessNeed } from './access.ts'
 import type { CrossOrigin } from './cross-origin.ts'
-import type { Outcome, Refused, Request } from './exchange.ts'
+import type { Refused, Request, StreamAnswer } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { Refusal } from './problem/problem.ts'
 import type { KeyLimits } from './rate-limit/key-limits.ts'
@@ -27,8 +27,6 @@ export interface AccessControl {
   /** The answer, cut off when its reader may no longer have it. */
   watched(request: Request, access: Access | undefined, answer: StreamAnswer): StreamAnswer
 }
-
-export type StreamAnswer = Extract<Outcome, { kind: 'stream' }>
 
 /** Records what was sent to whom. */
 export interface ExchangeRecorder {

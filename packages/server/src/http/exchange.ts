@@ -154,4 +154,12 @@ export type Answer =
   /** Nobody is left to answer. */
   | { readonly kind: 'none' }
 
+export type StreamAnswer = Extract<Answer, { kind: 'stream' }>
+
 export type Outcome = Answer | Refused
+
+/** The answer has left, or will not be sent. */
+export function releaseAnswer(answer: Outcome): void {
+  if (answer.kind === 'pieces') answer.body.release()
+  if (answer.kind === 'stream' || answer.kind === 'live') answer.release()
+}

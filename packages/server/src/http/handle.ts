@@ -5,7 +5,7 @@
 import { mapMaybePromise } from '../runtime/map-maybe-promise.ts'
 import type { HttpContext } from './context.ts'
 import { reportedRefusal } from './problem/errors.ts'
-import { refused } from './exchange.ts'
+import { refused, releaseAnswer } from './exchange.ts'
 import { openAccess } from './access.ts'
 import type { Outcome, Request } from './exchange.ts'
 import type { Exchange, Routed } from './routed.ts'
@@ -98,8 +98,7 @@ function settleLate(context: HttpContext, exchange: Exchange, made: Outcome): Ex
 
 /** A refusal in place of an answer that is not sent. */
 function instead(outcome: Outcome, refusal: Refusal): Outcome {
-  if (outcome.kind === 'pieces') outcome.body.release()
-  if (outcome.kind === 'stream' || outcome.kind === 'live') outcome.release()
+  releaseAnswer(outcome)
   return refused(refusal)
 }
 

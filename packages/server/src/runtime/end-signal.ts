@@ -18,10 +18,6 @@ export class EndController implements EndSignal {
     return this.#isAborted
   }
 
-  get signal(): EndSignal {
-    return this
-  }
-
   addEventListener(_: 'abort', listener: () => void): void {
     this.#listeners.add(listener)
   }

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { sendPieces } from '../../src/http/transport/send-pieces.ts'
-import type { StreamAnswer } from '../../src/http/transport/send-pieces.ts'
+import type { StreamAnswer } from '../../src/http/exchange.ts'
 import { within } from '../support/until.ts'
 
 /** A connection that takes what is written when it is told to. */

@@ -8,7 +8,7 @@ import { tenantHeaderParameter, tenantQueryParameter } from '../requests/tenant-
 import type { HeaderSchema, ParameterSchema, ParameterSchemas, ResponseSchema } from './operation-schema.ts'
 import { capital } from './responses.ts'
 import { readNamedSchemas } from './schemas.ts'
-import { shareParts } from './shared-parts.ts'
+import { mapValues, shareParts } from './shared-parts.ts'
 import type { DocumentedOperation } from './shared-parts.ts'
 import { webhooksObject } from './webhooks.ts'
 
@@ -162,11 +162,4 @@ function responseObject({ description, headers, content }: ResponseSchema) {
 
 function headerObject({ description, ...schema }: HeaderSchema): object {
   return { schema, description }
-}
-
-function mapValues<Value, Changed>(
-  values: Readonly<Record<string, Value>>,
-  change: (value: Value) => Changed,
-): Record<string, Changed> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
 }

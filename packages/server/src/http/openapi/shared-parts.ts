@@ -110,7 +110,7 @@ function mapOperations<Changed>(
   return mapValues(paths, (methods) => mapValues(methods, change))
 }
 
-function mapValues<Value, Changed>(
+export function mapValues<Value, Changed>(
   values: Readonly<Record<string, Value>>,
   change: (value: Value) => Changed,
 ): Record<string, Changed> {

@@ -46,9 +46,11 @@ function withoutRequest(requestId: string, status: number, { code }: Refusal, bo
   }
 }
 
-/** A refused client may not read either: the socket does not wait for it. */
-function destroyLater(socket: Socket): void {
-  const timer = setTimeout(() => socket.destroy(), 1_000)
+/** How long a connection stays half open after its last answer, so that the client can read it. A refused client may not read either. */
+const lingerMs = 1_000
+
+export function destroyLater(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
   timer.unref()
   socket.once('close', () => clearTimeout(timer))
 }

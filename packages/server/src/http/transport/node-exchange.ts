@@ -5,7 +5,9 @@ import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import { statusOf } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
 import type { HttpContext } from '../context.ts'
-import type { Answer } from '../exchange.ts'
+import { releaseAnswer } from '../exchange.ts'
+import type { Answer, StreamAnswer } from '../exchange.ts'
+import { destroyLater } from './broken-request.ts'
 import type { Exchange } from '../routed.ts'
 import { reportExchange } from '../report.ts'
 import { handle } from '../handle.ts'
@@ -15,7 +17,6 @@ import { NodeRequest } from './node-request.ts'
 import { beginLive } from './node-live.ts'
 import type { ResponsesUnderWay } from './responses-under-way.ts'
 import { sendPieces } from './send-pieces.ts'
-import type { StreamAnswer } from './send-pieces.ts'
 import type { WatchReader } from './stalled-readers.ts'
 
 interface ExchangeParts {
@@ -116,7 +117,8 @@ function sendNow(exchange: Exchange, sending: Sending): void | Promise<void> {
     return
   }
   const finish = (): void => {
-    releaseAnswer(exchange)
+    releaseAnswer(answer)
+    exchange.flight?.end()
     // As on the bare socket: a client that closes its side while something is being published has usually given up waiting for it.
     const gaveUp = request.method === 'POST' && incoming.socket.readableEnded
     reportExchange(context, exchange, gaveUp || !response.writableFinished)
@@ -183,12 +185,6 @@ function sendBody(
   }
 }
 
-function releaseAnswer({ answer, flight }: Exchange): void {
-  if (answer.kind === 'pieces') answer.body.release()
-  if (answer.kind === 'stream' || answer.kind === 'live') answer.release()
-  flight?.end()
-}
-
 async function sendStream(
   exchange: Exchange,
   answer: StreamAnswer,
@@ -211,9 +207,6 @@ async function sendStream(
 // The end of a connection whose request is answered before its body was read. The rest of the body is not read, so the connection ends after the
 // answer. But not at once: closing a socket with unread bytes makes the kernel send a reset, which destroys the answer on its way to a client
 // that is still sending.
-
-/** How long such a connection stays half open, so that the client can read its answer. */
-const lingerMs = 1_000
 
 /** Connections of a thread that may do this at the same time. In each, the system and Node hold up to some 64 KiB that nobody reads. */
 const mostInAll = 256
@@ -254,8 +247,6 @@ function endLater(socket: Socket): void {
     // Paused, the socket takes no more than its buffers hold; the client notices and reads its answer.
     socket.pause()
     socket.end()
-    const timer = setTimeout(() => socket.destroy(), lingerMs)
-    timer.unref()
-    socket.once('close', () => clearTimeout(timer))
+    destroyLater(socket)
   }
 }

@@ -53,7 +53,7 @@ export class NodeRequest implements Request {
       if (this.#socket.destroyed) gone.abort()
       this.#response.once('close', () => gone.abort())
     }
-    return this.#gone.signal
+    return this.#gone
   }
 
   /** Whether a body was announced and has not been read completely. */

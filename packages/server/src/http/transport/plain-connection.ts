@@ -3,14 +3,14 @@ import type { Socket } from 'node:net'
 import { isChunked } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
 import type { HttpContext } from '../context.ts'
-import type { Request } from '../exchange.ts'
+import { releaseAnswer } from '../exchange.ts'
+import type { Request, StreamAnswer } from '../exchange.ts'
 import type { Exchange, Routed } from '../routed.ts'
 import { reportExchange } from '../report.ts'
 import { holdUntaken } from '../response-budget.ts'
 import type { PlainHeads } from './plain-head.ts'
 import { PlainRequest } from './plain-request.ts'
 import { sendPieces } from './send-pieces.ts'
-import type { StreamAnswer } from './send-pieces.ts'
 import type { Sender } from './send-together.ts'
 import type { WatchReader } from './stalled-readers.ts'
 
@@ -179,8 +179,7 @@ export class PlainConnection {
     this.#exchange = undefined
     this.#request = undefined
     const { request, answer } = exchange
-    if (answer.kind === 'pieces') answer.body.release()
-    if (answer.kind === 'stream' || answer.kind === 'live') answer.release()
+    releaseAnswer(answer)
     exchange.flight?.end()
     // A client that closes its side while something is being published has usually given up waiting for it.
     const gaveUp = request.method === 'POST' && this.#isHalfClosed

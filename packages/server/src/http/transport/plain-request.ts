@@ -53,7 +53,7 @@ export class PlainRequest implements Request {
       this.#gone = new EndController()
       if (this.#socket.destroyed) this.#gone.abort()
     }
-    return this.#gone.signal
+    return this.#gone
   }
 
   header(name: string): string | undefined {

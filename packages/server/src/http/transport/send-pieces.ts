@@ -1,8 +1,6 @@
 /** Answers that are made while they are sent: a piece is asked for when the kernel has taken the one before. */
 import type { EndSignal } from '../../runtime/end-signal.ts'
-import type { Answer } from '../exchange.ts'
-
-export type StreamAnswer = Extract<Answer, { kind: 'stream' }>
+import type { StreamAnswer } from '../exchange.ts'
 
 /** How the bytes of one piece are written, with `done` called when they have left or cannot leave any more. */
 type WritePiece = (piece: Uint8Array, done: (error?: Error | null) => void) => void

@@ -84,7 +84,7 @@ export function createKeyRecheck(verifier: Pick<KeyVerifier, 'check'>, stopping:
       if (gone.aborted) leave()
       else gone.addEventListener('abort', leave)
       if (byKey.size > 0) timer ??= later()
-      return { signal: over.signal, end }
+      return { signal: over, end }
     },
   }
 }

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KeyVerdict, KeyVerifier } from '../index.ts'
 import { decideAccess } from './access.ts'
-import type { Outcome, Request } from '../../http/exchange.ts'
+import type { Request, StreamAnswer } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import type { WatchedKey, KeyRecheck } from './key-recheck.ts'
 import type { Refusal } from '../../http/problem/problem.ts'
@@ -61,8 +61,8 @@ export function watchedAnswer(
   context: RightsContext,
   request: Request,
   access: Access | undefined,
-  answer: Extract<Outcome, { kind: 'stream' }>,
-): Extract<Outcome, { kind: 'stream' }> {
+  answer: StreamAnswer,
+): StreamAnswer {
   if (access?.asked === undefined) return answer
   const watched = watchRight(context, request, access)
   const release = (): void => {

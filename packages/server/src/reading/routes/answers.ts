@@ -11,7 +11,7 @@ import { nothingDelivered } from '../../consumers/delivered.ts'
 import type { ContentCoding, PageBody } from '../../http/answer-body.ts'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import { noHeaders, refused } from '../../http/exchange.ts'
-import type { Answer, Headers, Outcome, Refused, Request } from '../../http/exchange.ts'
+import type { Answer, Headers, Outcome, Refused, Request, StreamAnswer } from '../../http/exchange.ts'
 import { tagMatches } from '../../http/requests/entity-tag.ts'
 import type { StreamedBody } from '../page-cache/index.ts'
 import { representCopies } from '../representation/representation.ts'
@@ -119,7 +119,7 @@ async function compress(plain: PageBody): Promise<PageBody> {
 
 /** The answer that sends a page: whole, or in pieces if it is long. */
 type PageFields = Pick<
-  Extract<Answer, { kind: 'stream' }>,
+  StreamAnswer,
   'headers' | 'etag' | 'feed' | 'completeUntil' | 'coding' | 'sent' | 'delivered'
 >
 

@@ -42,12 +42,15 @@ interface OutageOptions {
   /** An outage with a single failure is logged in one line. */
   readonly onceInOneLine?: boolean
   readonly onOver?: () => void
+  /** Milliseconds, never set back. */
+  readonly clock?: () => number
 }
 
 const checkEveryMs = 1_000
 
 export function createOutage(options: OutageOptions): Outage {
   const { name, what, over, log, quietMs, longQuietMs, probe } = options
+  const { clock = () => performance.now() } = options
   let isOpen = false
   let failures = 0
   let failuresBefore = 0
@@ -66,7 +69,7 @@ export function createOutage(options: OutageOptions): Outage {
       await ask()
       if (failedMs === lastFailedMs) broken.asking = false
     } catch {
-      lastFailedMs = performance.now()
+      lastFailedMs = clock()
     }
     probing = false
   }
@@ -83,7 +86,7 @@ export function createOutage(options: OutageOptions): Outage {
   }
 
   const check = (): void => {
-    const quietForMs = performance.now() - lastFailedMs
+    const quietForMs = clock() - lastFailedMs
     if (broken.asking) {
       if (probe !== undefined && !probing) void probeOnce(probe)
       return
@@ -93,7 +96,7 @@ export function createOutage(options: OutageOptions): Outage {
 
   return {
     failed(work, error, fields) {
-      const nowMs = performance.now()
+      const nowMs = clock()
       lastFailedMs = nowMs
       broken[work] = true
       // With a probe, the outage lasts until the probe has succeeded.
