@@ -12,7 +12,7 @@ async function holdLoop(): Promise<void> {
 
 /** In how many turns of the event loop so many pages are read that were asked for in one. */
 async function turnsOf(reads: number, tenantOf: (index: number) => string): Promise<number> {
-  const lines = createTenantQueues()
+  const inLine = createTenantQueues()
   const done = { is: false }
   let turns = 0
   const count = (): void => {
@@ -20,7 +20,7 @@ async function turnsOf(reads: number, tenantOf: (index: number) => string): Prom
     if (!done.is) setImmediate(count)
   }
   setImmediate(count)
-  await Promise.all(Array.from({ length: reads }, (_, index) => lines.run(tenantOf(index), holdLoop)))
+  await Promise.all(Array.from({ length: reads }, (_, index) => inLine(tenantOf(index), holdLoop)))
   done.is = true
   return turns
 }
@@ -37,10 +37,10 @@ it('pages that take no time are read in one turn (P5)', async () => {
   // A busy machine may stop the process for longer than a turn has room for, but not each time.
   let turns = 1
   for (let attempt = 0; attempt < 20 && turns > 0; attempt += 1) {
-    const lines = createTenantQueues()
+    const inLine = createTenantQueues()
     turns = 0
     const count = setImmediate(() => (turns += 1))
-    for (let index = 0; index < 20; index += 1) await lines.run(String(index), async () => undefined)
+    for (let index = 0; index < 20; index += 1) await inLine(String(index), async () => undefined)
     clearImmediate(count)
   }
   assert.equal(turns, 0)

@@ -56,7 +56,7 @@ async function readWhole(
 ): Promise<PageBody | undefined> {
   const member = new GzipMember(gzipStart)
   const held: PagePart[] = []
-  const making = sources.making.begin()
+  const making = sources.beginMaking()
   try {
     for (const [place, part] of parts.entries()) {
       if (place > 0) member.addComma()

@@ -19,6 +19,10 @@ export function lengthOf(pieces: readonly Uint8Array[]): number {
   return byteLength
 }
 
+export function sumOf(lengths: readonly number[]): number {
+  return lengths.reduce((sum, length) => sum + length, 0)
+}
+
 /** Releases the parts of a page that will not be made after all. */
 export function giveBack(held: readonly PagePart[]): undefined {
   for (const segment of held) segment.release()

@@ -1,5 +1,6 @@
 /** The parts of a page, segment by segment, and the sources that they are read from. */
 import type { LocatedPage, PageRange } from '../list.ts'
+import { lengthOf } from './page-bytes.ts'
 import { segmentRange } from './segments/sealer.ts'
 import type { Sealer } from './segments/sealer.ts'
 import { eventsPerSegment } from './segments/segment.ts'
@@ -18,7 +19,7 @@ export interface PageSources {
   readonly events: PageReads
   /** Without it, every page comes from the engine. */
   readonly sealed: SealedPages | undefined
-  readonly making: AssemblyBudget
+  readonly beginMaking: AssemblyBudget
 }
 
 /** A part of a page: some or all events of one segment. */
@@ -113,7 +114,7 @@ async function measured(events: RangeReads, range: PageRange): Promise<readonly 
   const lengths: number[] = []
   for (let n = 0; n < range.count; n += 1) {
     const pieces = await seen(events.readRange({ ...range, first: range.first + n, count: 1 }), range)
-    if (pieces.length > 0) lengths.push(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0))
+    if (pieces.length > 0) lengths.push(lengthOf(pieces))
     pieces.forEach(freeBytes)
   }
   return lengths
@@ -123,9 +124,7 @@ async function measured(events: RangeReads, range: PageRange): Promise<readonly 
  * Counts the bytes of pages that are being made whole, which no key's share has counted yet: 200 requests of one key for cold pages of 8
  * MiB would take 1.6 GB while they are made. They count as bytes in flight of the node. A page that finds no room is sent in pieces.
  */
-interface AssemblyBudget {
-  begin(): PageAssembly
-}
+type AssemblyBudget = () => PageAssembly
 
 interface PageAssembly {
   /** Counts bytes that were read. False: all pages that are being made take more than they may. */
@@ -148,22 +147,20 @@ const mostBytes = 64 * 2 ** 20
 /** `count`: left out, the pages of one reader alone are limited. */
 export function createAssemblyBudget(count: CountBytes = () => true): AssemblyBudget {
   let held = 0
-  return {
-    begin() {
-      let own = 0
-      const add = (bytes: number): boolean => {
-        own += bytes
-        held += bytes
-        return count(bytes, own)
-      }
-      return {
-        take(bytes) {
-          const hasRoom = add(bytes)
-          return hasRoom && held <= mostBytes
-        },
-        free: (bytes) => void add(-bytes),
-        end: () => void add(-own),
-      }
-    },
+  return () => {
+    let own = 0
+    const add = (bytes: number): boolean => {
+      own += bytes
+      held += bytes
+      return count(bytes, own)
+    }
+    return {
+      take(bytes) {
+        const hasRoom = add(bytes)
+        return hasRoom && held <= mostBytes
+      },
+      free: (bytes) => void add(-bytes),
+      end: () => void add(-own),
+    }
   }
 }

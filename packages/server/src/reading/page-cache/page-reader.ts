@@ -41,13 +41,13 @@ export function createPageReader(
   sealed: SealedPages | undefined,
   count?: CountBytes,
 ): PageReader {
-  const sources: PageSources = { events: pageReads(events), sealed, making: createAssemblyBudget(count) }
+  const sources: PageSources = { events: pageReads(events), sealed, beginMaking: createAssemblyBudget(count) }
   /** A list of positions is a different one in a moment, so nothing of it is kept. */
   const unsealed: PageSources = { ...sources, sealed: undefined }
-  const lines = createTenantQueues()
+  const inLine = createTenantQueues()
   const readListed = (page: LocatedPage, coding: ContentCoding): Promise<AnyBody> => {
     const parts = partsOf(page, 'listed')
-    return lines.run(page.range.key.tenantId, () =>
+    return inLine(page.range.key.tenantId, () =>
       coding === 'gzip' ? readGzip(unsealed, page, parts) : readPlain(unsealed, page, parts),
     )
   }
@@ -60,11 +60,6 @@ export function createPageReader(
   // Bytes that could not be overwritten are left for the next time; readers do not notice.
   const feedSeries = createFeedSeries((key) => void forgetFeed(key).catch(() => undefined))
   sealed?.store.watch(feedSeries)
-  sealed?.store.watch({
-    added: () => undefined,
-    cleared: () => undefined,
-    forgotten: (prefix) => sealed.sealer.forget(prefix),
-  })
 
   return {
     read(page, coding) {
@@ -74,11 +69,11 @@ export function createPageReader(
       if (coding === 'gzip') {
         const made = sealed && sealedGzip(sealed, page, parts)
         if (made === 'long') return streamedGzip(sources, page, parts)
-        return made ?? lines.run(range.key.tenantId, () => readGzip(sources, page, parts))
+        return made ?? inLine(range.key.tenantId, () => readGzip(sources, page, parts))
       }
       const made = sealed && sealedPlain(sealed, page, parts)
       if (made !== 'long' && made !== undefined) return made
-      return lines.run(range.key.tenantId, () => readPlain(sources, page, parts))
+      return inLine(range.key.tenantId, () => readPlain(sources, page, parts))
     },
     readSealedEvent(key, head, position, form) {
       const series = feedSeries.of(key, head, 'all', form)
@@ -105,10 +100,7 @@ export function createPageReader(
  * Where the store is a file, a read holds the event loop until it is done: 180 such requests that came together held it for two seconds. So
  * once reads have had their time in a turn of the event loop, the others take one turn each.
  */
-interface TenantQueues {
-  /** Reads at once, or when enough other reads of the tenant have ended. */
-  run<T>(tenantId: string, read: () => Promise<T>): Promise<T>
-}
+type TenantQueues = <T>(tenantId: string, read: () => Promise<T>) => Promise<T>
 
 /** The connections for reading that a node has. */
 const connections = 8
@@ -121,7 +113,7 @@ interface Line {
 /** What reads may take of one turn of the event loop before others have theirs: many short pages, or one of some megabytes. */
 const turnMs = 5
 
-/** A tenant has at most three quarters of the connections. */
+/** Reads at once, or when enough other reads of the tenant have ended: a tenant has at most three quarters of the connections. */
 export function createTenantQueues(): TenantQueues {
   const mostAtOnce = Math.floor(0.75 * connections)
   const lines = new Map<string, Line>()
@@ -152,18 +144,16 @@ export function createTenantQueues(): TenantQueues {
     return nowMs - turnBeganMs <= turnMs
   }
 
-  return {
-    async run(tenantId, read) {
-      const line = lineOf(tenantId)
-      if (line.underWay < mostAtOnce) line.underWay += 1
-      // A read that ends passes its place on.
-      else await new Promise<void>((resolve) => line.waiting.push(resolve))
-      try {
-        if (!hasTime()) await yieldForStep()
-        return await read()
-      } finally {
-        leave(tenantId, line)
-      }
-    },
+  return async (tenantId, read) => {
+    const line = lineOf(tenantId)
+    if (line.underWay < mostAtOnce) line.underWay += 1
+    // A read that ends passes its place on.
+    else await new Promise<void>((resolve) => line.waiting.push(resolve))
+    try {
+      if (!hasTime()) await yieldForStep()
+      return await read()
+    } finally {
+      leave(tenantId, line)
+    }
   }
 }

@@ -62,7 +62,7 @@ async function readWhole(
 ): Promise<PageBody | undefined> {
   const pieces: Uint8Array[] = [envelopeStart]
   const held: PagePart[] = []
-  const making = sources.making.begin()
+  const making = sources.beginMaking()
   try {
     for (const part of parts) {
       if (pieces.length > 1) pieces.push(comma)

@@ -75,10 +75,6 @@ export function createFeedSeries(onOtherState: (key: FeedKey) => void): FeedSeri
     },
     feeds: () =>
       feedNames.flatMap((feed) => [...states[feed].keys()].map((tenantId) => ({ tenantId, feed }))),
-    forgotten(prefix) {
-      const [, tenantId, feed] = feedPrefix.exec(prefix) ?? []
-      if (tenantId !== undefined && (feed === 'property' || feed === 'contact')) states[feed].delete(tenantId)
-    },
     cleared() {
       states.property.clear()
       states.contact.clear()
@@ -93,7 +89,6 @@ function isOf(
   return state.epoch === epoch && state.revision === revision && state.thinned === thinned
 }
 
-const feedPrefix = /^(\S+)\/(property|contact) $/
 const seriesName = /^(\S+)\/(property|contact) (\S+)\/(\d+)(?:\.(\d+))? \S+$/
 
 function stateOfName(name: string): (State & FeedKey) | undefined {

@@ -5,6 +5,7 @@ import type { PageRange } from '../../list.ts'
 import { represent } from '../../representation/representation.ts'
 import { freeBytes } from '../../../runtime/memory/free-bytes.ts'
 import type { EventStore } from '../../../events/event-log.ts'
+import { sumOf } from '../page-bytes.ts'
 import { eventsPerSegment, sealSegment } from './segment.ts'
 import type { Segment } from './segment.ts'
 import { keyOfSegment } from './segment-id.ts'
@@ -61,7 +62,7 @@ export function createSealer(
     const began = generation
     current = id
     const lengths = await events.measureRange(range)
-    if (sum(lengths) + lengths.length > longestSegment) return left.add(id, tooLongForMs)
+    if (sumOf(lengths) + lengths.length > longestSegment) return left.add(id, tooLongForMs)
     const joined = await readJoined(events, range)
     const segment = await sealSegment(joined)
     if (began === generation && current === id) keep(id, segment)
@@ -119,10 +120,6 @@ function leftSegments(clock: () => number) {
     },
     clear: () => untilMs.clear(),
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }
 
 interface Fullness {

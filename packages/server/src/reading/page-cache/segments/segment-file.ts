@@ -50,7 +50,6 @@ export interface SegmentFile {
 }
 
 interface OpenSegmentFile extends SegmentFile {
-  readonly descriptor: number
   readonly byteLength: number
 }
 
@@ -97,7 +96,6 @@ export function openSegmentFile(
   }
 
   return {
-    descriptor: file,
     index,
     get byteLength() {
       return end

@@ -40,8 +40,6 @@ export interface SeriesWatcher {
   added(name: string): void
   /** No series has segments any longer. */
   cleared(): void
-  /** No series with this prefix has segments any longer. */
-  forgotten(prefix: string): void
 }
 
 export interface SegmentIndex {
@@ -137,7 +135,6 @@ export function createSegmentIndex(given: readonly SegmentSeries[] = []): Segmen
     forget(prefix) {
       const series = [...all].filter(([name]) => name.startsWith(prefix))
       for (const [name] of series) all.delete(name)
-      for (const watcher of watchers) watcher.forgotten(prefix)
       return series.map(([name, numbers]) => ({ name, numbers }))
     },
     doubt() {

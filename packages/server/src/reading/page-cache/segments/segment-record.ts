@@ -86,15 +86,6 @@ export function readRecord(file: number, start: number, size: number): FoundReco
   return { key: keyBytes.toString(), facts: { at, joinedLength, deflatedLength, ...sums, ...checked }, end }
 }
 
-/** A record to be wiped, as a range of bytes of the file. */
-export function recordSpan(
-  id: SegmentId,
-  at: number,
-  byteLength: number,
-): readonly [from: number, to: number] {
-  return [recordStart(id, at), at + byteLength]
-}
-
 /** The head of a wiped record, which says how far it reaches. After the head, the rest of the record is zeros. */
 export function wipedHead(from: number, to: number): Buffer {
   const head = Buffer.alloc(headBytes)

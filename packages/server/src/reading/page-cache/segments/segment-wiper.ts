@@ -6,7 +6,7 @@ import { fdatasync, writeSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { SegmentAddress } from './segment-index.ts'
-import { recordSpan, wipedHead } from './segment-record.ts'
+import { recordStart, wipedHead } from './segment-record.ts'
 
 interface SegmentWiper {
   /** Adds records to wipe. No reader may be using them. */
@@ -37,7 +37,7 @@ export function createSegmentWiper(file: number): SegmentWiper {
   /** In pieces, so that nothing is written to a file that is emptied meanwhile. */
   function* pieces(): Generator<undefined> {
     for (let place = places[0]; place !== undefined; place = places[0]) {
-      const [from, to] = recordSpan(place.id, place.at, place.byteLength)
+      const [from, to] = [recordStart(place.id, place.at), place.at + place.byteLength]
       const head = wipedHead(from, to)
       for (let at = from + head.byteLength; at < to; at += bytesAtOnce) {
         writeWhole(zeros.subarray(0, Math.min(bytesAtOnce, to - at)), at)
