@@ -1,5 +1,6 @@
 /** The newest events of a view, kept for the readers that wait for them. */
 import type { StoredEvent } from '../events/event-log.ts'
+import { lengthOf } from '../reading/run.ts'
 
 /** Events in ascending order, with nothing left out between `after` and `through`. */
 export interface BroadcastBuffer {
@@ -91,10 +92,6 @@ export function broadcastBuffer(start: number): BroadcastBuffer {
       return dropped.json.byteLength
     },
   }
-}
-
-function lengthOf(events: readonly StoredEvent[]): number {
-  return events.reduce((sum, { json }) => sum + json.byteLength, 0)
 }
 
 /** The index of the first event with a greater number. */

@@ -5,18 +5,16 @@ import type { FollowedFeed } from './followed-feed.ts'
 import { broadcastBuffer } from './broadcast-buffer.ts'
 import type { BroadcastBuffer, BufferedRead } from './broadcast-buffer.ts'
 
-interface BroadcastBuffers {
-  /**
-   * The next events of a view, of about `mostBytes` together and at least one. They belong to all readers: none may change or free
-   * them. Resolves at once if they are kept, with one object for all readers that ask for the same. Rejects with the store's `StorageFailure`.
-   */
-  read(
-    feed: FollowedFeed,
-    view: FeedView,
-    after: number,
-    mostBytes: number,
-  ): BufferedRead | Promise<BufferedRead>
-}
+/**
+ * The next events of a view, of about `mostBytes` together and at least one. They belong to all readers: none may change or free
+ * them. Resolves at once if they are kept, with one object for all readers that ask for the same. Rejects with the store's `StorageFailure`.
+ */
+export type ReadBuffer = (
+  feed: FollowedFeed,
+  view: FeedView,
+  after: number,
+  mostBytes: number,
+) => BufferedRead | Promise<BufferedRead>
 
 /** In one read of the store: at 4.5 kB per event some 500 kB. */
 const eventsAtOnce = 100
@@ -30,7 +28,7 @@ export function broadcastBuffers(
   events: Pick<EventStore, 'readAfter'>,
   feeds: () => Iterable<FollowedFeed>,
   bufferBytes: number,
-): BroadcastBuffers {
+): ReadBuffer {
   function makeRoom(): void {
     for (;;) {
       const tapes = [...feeds()].flatMap((feed) => [...feed.tapes.values()])
@@ -65,22 +63,19 @@ export function broadcastBuffers(
     return filling
   }
 
-  return {
-    read(feed, view, after, mostBytes) {
-      const { head } = feed
-      if (head === undefined || head === 'unread') return { events: [], through: after }
-      const tape = feed.tapes.get(view) ?? broadcastBuffer(startOf(head.sequenceNumber, after))
-      feed.tapes.set(view, tape)
-      // Leaves out events that were read before the epoch or the revision changed.
-      const kept = (): BufferedRead | undefined =>
-        feed.tapes.get(view) === tape ? tape.after(after, mostBytes) : undefined
-      if (tape.through < head.sequenceNumber) {
-        return filled(feed, view, tape, head.sequenceNumber).then(
-          () => kept() ?? stored(events, { key: feed.key, view, after }, head, mostBytes),
-        )
-      }
-      return kept() ?? stored(events, { key: feed.key, view, after }, head, mostBytes)
-    },
+  return (feed, view, after, mostBytes) => {
+    const { head } = feed
+    if (head === undefined || head === 'unread') return { events: [], through: after }
+    const tape = feed.tapes.get(view) ?? broadcastBuffer(startOf(head.sequenceNumber, after))
+    feed.tapes.set(view, tape)
+    // Leaves out events that were read before the epoch or the revision changed.
+    const kept = (): BufferedRead | undefined =>
+      feed.tapes.get(view) === tape ? tape.after(after, mostBytes) : undefined
+    const read = (): BufferedRead | Promise<BufferedRead> =>
+      kept() ?? stored(events, { key: feed.key, view, after }, head, mostBytes)
+    return tape.through < head.sequenceNumber
+      ? filled(feed, view, tape, head.sequenceNumber).then(read)
+      : read()
   }
 }
 

@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
+import { untilWoken } from '../runtime/end-signal.ts'
 import type { EndSignal } from '../runtime/end-signal.ts'
 import { reported } from '../runtime/background-task.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
@@ -145,22 +146,13 @@ function feedWaiters(
   }
 
   return {
-    nextChange(readable, atMostMs, signal) {
-      return new Promise((resolve) => {
-        const waiting = waiters.get(readable) ?? new Set()
-        waiters.set(readable, waiting)
-        const end = (): void => {
-          clearTimeout(timer)
-          signal.removeEventListener('abort', end)
-          waiting.delete(end)
-          if (waiting.size === 0 && waiters.get(readable) === waiting) waiters.delete(readable)
-          resolve()
-        }
-        const timer = setTimeout(end, Math.max(1, atMostMs))
-        signal.addEventListener('abort', end)
-        waiting.add(end)
-        void poll()
-      })
+    async nextChange(readable, atMostMs, signal) {
+      const waiting = waiters.get(readable) ?? new Set()
+      waiters.set(readable, waiting)
+      const woken = untilWoken(waiting, atMostMs, signal)
+      void poll()
+      await woken
+      if (waiting.size === 0 && waiters.get(readable) === waiting) waiters.delete(readable)
     },
     wake(changed) {
       if (changed !== 'all' && changed.size === 0) return

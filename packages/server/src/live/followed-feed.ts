@@ -1,5 +1,4 @@
 /** A feed with waiting readers, on one thread, and how they are woken. */
-import type { EndSignal } from '../runtime/end-signal.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { Head } from '../events/event-log.ts'
@@ -58,25 +57,6 @@ export function hasChanged({ head }: FollowedFeed, seen: Head): boolean {
   return (
     head.sequenceNumber > seen.sequenceNumber || head.epoch !== seen.epoch || head.revision !== seen.revision
   )
-}
-
-/** Resolves when the feed has changed, when the signal is aborted, and after the time given. */
-export function nextChange(
-  { wakers }: FollowedFeed,
-  atMostMs: number,
-  signal: EndSignal | undefined,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      wakers.delete(end)
-      resolve()
-    }
-    const timer = setTimeout(end, Math.max(1, atMostMs))
-    signal?.addEventListener('abort', end)
-    wakers.add(end)
-  })
 }
 
 function isSame(before: Head, head: Head): boolean {

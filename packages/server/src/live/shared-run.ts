@@ -4,21 +4,15 @@ import { promisify } from 'node:util'
 import type { FeedFollower } from './tail.ts'
 import type { BufferedRead } from './broadcast-buffer.ts'
 import { representCopies } from '../reading/representation/representation.ts'
-import { runPieces } from '../reading/run.ts'
+import { lengthOf, runPieces } from '../reading/run.ts'
 import type { EventRun, RunQuery } from '../reading/run.ts'
 import { disclosedEvents } from '../privacy/disclosure/disclosure.ts'
 import type { Disclosure } from '../privacy/disclosure/disclosure.ts'
 import { ofTypes } from '../reading/representation/type-filter.ts'
 import type { Head, StoredEvent } from '../events/event-log.ts'
 import { gzipLevel, minGzipBytes } from '../reading/routes/answers.ts'
-import type { RunRequest } from '../reading/routes/answers.ts'
+import type { RunContext, RunRequest } from '../reading/routes/answers.ts'
 import { sharedPieces } from './stream-pieces.ts'
-import type { RepresentationOf } from '../reading/representation/representation.ts'
-
-/** What answering from memory needs. */
-interface SharedRunContext {
-  readonly formOf: RepresentationOf
-}
 
 /** The most that one answer has of the new events; the next request gets the rest. */
 const mostBytes = 2 ** 20
@@ -37,13 +31,11 @@ interface Bytes {
   readonly isCompressed: boolean
 }
 
-const shared = sharedPieces<SharedRun>(({ run }) =>
-  run.events.reduce((sum, { json }) => sum + json.byteLength, 0),
-)
+const shared = sharedPieces<SharedRun>(({ run }) => lengthOf(run.events))
 
 /** Reads what is new after the number from the tail. `head`: the feed's head as the tail last saw it. */
 export function readSharedRun(
-  { formOf }: Pick<SharedRunContext, 'formOf'>,
+  { formOf }: Pick<RunContext, 'formOf'>,
   { access, key }: RunRequest,
   follower: FeedFollower,
   head: Head,

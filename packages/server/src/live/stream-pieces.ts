@@ -38,7 +38,7 @@ function textPiece(text: string): LivePiece {
 
 interface SharedPieces<Piece> {
   /**
-   * Returns the piece made from these events, and makes it if nobody has yet. `events`: the array that `BroadcastBuffers.read` gives to all readers
+   * Returns the piece made from these events, and makes it if nobody has yet. `events`: the array that `ReadBuffer` gives to all readers
    * of the same place. `by`: everything else that the piece depends on, compared one by one.
    */
   of(events: readonly StoredEvent[], by: readonly unknown[], make: () => Piece): Piece

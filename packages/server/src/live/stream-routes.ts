@@ -2,9 +2,8 @@
 import type { WaitingReaders } from './waiting-readers.ts'
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import type { EndSignal } from '../runtime/end-signal.ts'
-import type { FeedFollower, LiveTail } from './tail.ts'
-import { checkCursor } from '../reading/run.ts'
+import type { LiveTail } from './tail.ts'
+import { checkCursor, lengthOf } from '../reading/run.ts'
 import type { BufferedRead } from './broadcast-buffer.ts'
 import { representCopies } from '../reading/representation/representation.ts'
 import { disclosedEvents } from '../privacy/disclosure/disclosure.ts'
@@ -13,14 +12,13 @@ import { deliveredAfter } from '../consumers/delivered.ts'
 import type { Disclosure } from '../privacy/disclosure/disclosure.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
-import type { Head, StoredEvent, EventStore } from '../events/event-log.ts'
+import type { EventStore } from '../events/event-log.ts'
 import { consumerNameOf } from '../consumers/consumer-name.ts'
 import { refused } from '../http/exchange.ts'
 import { feedKeyOf } from '../http/access.ts'
 import type { Outcome, Request } from '../http/exchange.ts'
 import type { Access } from '../http/access.ts'
 import { feedViewOf } from '../reading/feed-view.ts'
-import type { LivePiece } from '../http/live-piece.ts'
 import { cursorSchemas, refusalOfCursor } from '../reading/routes/cursor-parameters.ts'
 import { answer, capital, feedHeaders, feedReadProblems } from '../http/openapi/responses.ts'
 import { success } from '../http/problem/problem.ts'
@@ -148,24 +146,16 @@ async function openStream(
   }
 }
 
-interface StreamPlace {
-  readonly follower: FeedFollower
-  readonly over: EndSignal
-  readonly head: Head
+interface StreamPlace extends Pick<StreamParts, 'follower' | 'over' | 'head' | 'after'> {
   readonly view: FeedView
   readonly types: StreamQuery['types']
-  readonly after: number
 }
 
 /** What all readers with the same form and types get from the same events. */
-interface SharedReading {
-  readonly events: readonly StoredEvent[]
+interface SharedReading extends Omit<StreamReading, 'through'> {
   /** The bytes of the events, without the framing of the stream. */
   readonly eventBytes: number
   readonly sent: Disclosure | undefined
-  /** When the oldest event was committed, in milliseconds since 1970. */
-  readonly committedMs: number | undefined
-  readonly piece: LivePiece | undefined
 }
 
 const shared = sharedPieces<SharedReading>(({ piece }) => piece?.chunk.byteLength ?? 0)
@@ -185,7 +175,7 @@ function partsOf(
       const passing = ofTypes(representCopies(events, form), types)
       return {
         events: passing,
-        eventBytes: passing.reduce((sum, { json }) => sum + json.byteLength, 0),
+        eventBytes: lengthOf(passing),
         sent: disclosedEvents(key, passing),
         committedMs: committedMs(passing),
         piece: passing.length === 0 ? undefined : eventsPiece(head.epoch, passing),

@@ -2,16 +2,18 @@
  * The ends of the feeds with waiting readers (PROTOCOL §13). Each thread has one. It hears of changes before it reads, reads the heads of
  * all changed feeds in one call, and reads a view once for all its waiting readers. Everything it reports has been read from the store.
  */
+import { untilWoken } from '../runtime/end-signal.ts'
 import type { EndSignal } from '../runtime/end-signal.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import type { EventStore, Head } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import { feedName } from '../events/feed-key.ts'
-import { followedFeed, hasChanged, nextChange, takeHead, wakeAll } from './followed-feed.ts'
+import { followedFeed, hasChanged, takeHead, wakeAll } from './followed-feed.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 import type { BufferedRead } from './broadcast-buffer.ts'
 import { broadcastBuffers } from './broadcast-buffers.ts'
+import type { ReadBuffer } from './broadcast-buffers.ts'
 import { startWorker } from '../runtime/worker-loop.ts'
 
 export interface LiveTail {
@@ -32,7 +34,7 @@ export interface FeedFollower {
   onChange(listener: () => void): void
   /** Resolves when the head is after `seen`, or of another epoch or revision; when `signal` is aborted; and after `atMostMs`. */
   moved(seen: Head, atMostMs: number, signal: EndSignal): Promise<void>
-  /** As in `BroadcastBuffers.read`. */
+  /** As in `ReadBuffer`. */
   read(view: FeedView, after: number, mostBytes: number): BufferedRead | Promise<BufferedRead>
   /** Safe to call twice. */
   stop(): void
@@ -55,8 +57,7 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
   const { events, report, bufferBytes = defaultBufferBytes, checkEveryMs = 1_000, lingerMs = 2_000 } = options
   const feeds = new Map<string, FollowedFeed>()
   const poller = headPoller(events, report)
-  const tapes = broadcastBuffers(events, () => feeds.values(), bufferBytes)
-  const read: ReadBuffer = (feed, ...asked) => tapes.read(feed, ...asked)
+  const read = broadcastBuffers(events, () => feeds.values(), bufferBytes)
   let stopWatching: (() => void) | undefined
 
   function watch(): () => void {
@@ -121,11 +122,6 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
 /** As long as a read with `x-feed-min-sequence` waits. */
 const firstLookMs = 5_000
 
-type ReadBuffer = (
-  feed: FollowedFeed,
-  ...asked: Parameters<FeedFollower['read']>
-) => ReturnType<FeedFollower['read']>
-
 /** A class, because V8 makes the getter of an object literal anew for each object: 4 % of a long-poll. */
 class Follower implements FeedFollower {
   readonly #feed: FollowedFeed
@@ -151,12 +147,13 @@ class Follower implements FeedFollower {
 
   async head(): Promise<Head | undefined> {
     const feed = this.#feed
-    if (feed.head === 'unread') await nextChange(feed, firstLookMs, undefined)
+    if (feed.head === 'unread') await untilWoken(feed.wakers, firstLookMs)
     return feed.head === 'unread' ? undefined : feed.head
   }
 
   async moved(seen: Head, atMostMs: number, signal: EndSignal): Promise<void> {
-    if (!signal.aborted && !hasChanged(this.#feed, seen)) await nextChange(this.#feed, atMostMs, signal)
+    if (!signal.aborted && !hasChanged(this.#feed, seen))
+      await untilWoken(this.#feed.wakers, atMostMs, signal)
   }
 
   read(view: FeedView, after: number, mostBytes: number): BufferedRead | Promise<BufferedRead> {

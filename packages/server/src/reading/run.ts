@@ -139,7 +139,7 @@ function upToHead(events: readonly StoredEvent[], { sequenceNumber }: Head): rea
   return events.slice(0, end)
 }
 
-function lengthOf(events: readonly StoredEvent[]): number {
+export function lengthOf(events: readonly StoredEvent[]): number {
   return events.reduce((sum, { json }) => sum + json.byteLength, 0)
 }
 

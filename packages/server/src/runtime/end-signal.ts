@@ -35,3 +35,18 @@ export class EndController implements EndSignal {
     for (const listener of called) listener()
   }
 }
+
+/** Resolves when its own waker, which it adds to these, is called; when the signal is aborted; and after the time given. */
+export function untilWoken(wakers: Set<() => void>, atMostMs: number, signal?: EndSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      wakers.delete(end)
+      resolve()
+    }
+    const timer = setTimeout(end, Math.max(1, atMostMs))
+    signal?.addEventListener('abort', end)
+    wakers.add(end)
+  })
+}
