@@ -125,7 +125,7 @@ function rowsOf(
     names.push(name)
     where.push(`${sql} $${values.push(value)}`)
   }
-  const text = `SELECT id, at_ms, actor, action, tenant, target, detail FROM audit WHERE ${where.join(' AND ')}
+  const text = `SELECT id, at_ms AS "atMs", actor, action, tenant, target, detail FROM audit WHERE ${where.join(' AND ')}
     ORDER BY audit_no ${first === 'oldest' ? 'ASC' : 'DESC'} LIMIT $1`
   return statement<StoredRow>(`audit-${names.join('-')}`, text)(...values)
 }
@@ -163,17 +163,9 @@ interface NumberRow {
   readonly audit_no: number
 }
 
-interface StoredRow {
-  readonly id: string
-  readonly at_ms: number
-  readonly actor: string
-  readonly action: string
-  readonly tenant: string | null
-  readonly target: string | null
-  readonly detail: string
-}
+type StoredRow = Omit<AuditRow, 'detail'> & { readonly detail: string }
 
-function rowOf({ at_ms, detail, ...row }: StoredRow): AuditRow {
+function rowOf({ detail, ...row }: StoredRow): AuditRow {
   const parsed: AuditRow['detail'] = JSON.parse(detail)
-  return { ...row, atMs: at_ms, detail: parsed }
+  return { ...row, detail: parsed }
 }

@@ -26,9 +26,10 @@ const insert = statement(
   `INSERT INTO console_session (cookie_hash, half_hash, key_id, begun_ms, ends_ms, used_ms)
     VALUES ($1, $2, $3, $4, $5, $6)`,
 )
-const find = statement<SessionRow>(
+const find = statement<ConsoleSession>(
   'console-session-find',
-  'SELECT * FROM console_session WHERE cookie_hash = $1',
+  `SELECT cookie_hash AS "cookieHash", half_hash AS "halfHash", key_id AS "keyId", begun_ms AS "begunMs",
+      ends_ms AS "endsMs", used_ms AS "usedMs" FROM console_session WHERE cookie_hash = $1`,
 )
 const use = statement(
   'console-session-use',
@@ -94,10 +95,7 @@ export function consoleSessionStore({ read, write }: StoreAccess): ConsoleSessio
     addLink: (link) => write(putLink, link),
     spendLink: (linkHash, nowMs) => write(takeLink, linkHash, nowMs),
     begin: (session, origin, actor) => write(beginSession, session, origin, actor),
-    async find(cookieHash) {
-      const [row] = await read.rows(find(cookieHash))
-      return row && sessionOf(row)
-    },
+    find: async (cookieHash) => (await read.rows(find(cookieHash)))[0],
     use: (cookieHash, usedMs) => write(useSession, cookieHash, usedMs),
     end: (cookieHash) => write(endSession, cookieHash),
     age: (nowMs, unusedSinceMs) => write(ageSessions, nowMs, unusedSinceMs),
@@ -107,24 +105,4 @@ export function consoleSessionStore({ read, write }: StoreAccess): ConsoleSessio
 interface LinkRow {
   readonly key_id: string
   readonly expires_ms: number
-}
-
-interface SessionRow {
-  readonly cookie_hash: string
-  readonly half_hash: string
-  readonly key_id: string
-  readonly begun_ms: number
-  readonly ends_ms: number
-  readonly used_ms: number
-}
-
-function sessionOf(row: SessionRow): ConsoleSession {
-  return {
-    cookieHash: row.cookie_hash,
-    halfHash: row.half_hash,
-    keyId: row.key_id,
-    begunMs: row.begun_ms,
-    endsMs: row.ends_ms,
-    usedMs: row.used_ms,
-  }
 }

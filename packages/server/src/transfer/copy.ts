@@ -10,7 +10,7 @@ import type { StorageEngine } from '../store/storage.ts'
 import type { StoreRecord } from '../store/store-records.ts'
 import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from './compare.ts'
 import type { CopiedFeed } from './compare.ts'
-import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
+import { copyAudit, copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
 import { copyWebhooks } from './copy-webhooks.ts'
 
 interface CopyOptions {
@@ -186,24 +186,6 @@ async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine, actor: Ac
     lastUsedMs === undefined ? [] : [{ keyId, usedMs: lastUsedMs }],
   )
   if (uses.length > 0) await to.keys.recordKeyUses(uses)
-}
-
-const auditRowsPerPiece = 500
-
-/**
- * The source's audit, so that the copy can say what was changed before it was one; rows that are there already stay. What the copy
- * itself changes in the target has rows of its own there.
- */
-async function copyAudit(from: StorageEngine, to: StorageEngine): Promise<void> {
-  let after: string | undefined
-  for (;;) {
-    const rows = await from.audit.read({ first: 'oldest', after, limit: auditRowsPerPiece })
-    if (rows === 'unknownRow')
-      throw new CopyRefusal('The audit was pruned in the meantime. Run the command again.')
-    if (rows.length > 0) await to.audit.take(rows)
-    if (rows.length < auditRowsPerPiece) return
-    after = rows.at(-1)?.id
-  }
 }
 
 /** Reads the feed from both stores, up to the end of the copy, which is every event that its counter knows of. */

@@ -13,7 +13,7 @@ import type { StorageEngine } from '../store/storage.ts'
 import type { Tenant } from '../tenants/tenant.ts'
 import { moveKeys } from './move-keys.ts'
 import { withoutThinning } from './compare.ts'
-import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
+import { copyAudit, copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
 import { copyWebhooks } from './copy-webhooks.ts'
 
 /**
@@ -105,19 +105,7 @@ async function fill(from: StorageEngine, to: StorageEngine, tenant: Tenant, acto
   await copyWebhooks(from, to, actor, tenantId)
   await copyRules(from, to, actor, tenantId)
   await copyLeaving(from, to, actor, tenantId)
-  await copyAuditOf(from, to, tenantId)
-}
-
-const rowsPerPiece = 500
-
-async function copyAuditOf(from: StorageEngine, to: StorageEngine, tenant: string): Promise<void> {
-  for (let after: string | undefined; ;) {
-    const rows = await from.audit.read({ first: 'oldest', after, limit: rowsPerPiece, tenant })
-    if (rows === 'unknownRow') return
-    await to.audit.take(rows)
-    if (rows.length < rowsPerPiece) return
-    after = rows.at(-1)?.id
-  }
+  await copyAudit(from, to, tenantId)
 }
 
 async function digestOf(path: string): Promise<string> {

@@ -11,6 +11,7 @@ import type { Tenant } from '../tenants/tenant.ts'
 import type { StoreRecord } from '../store/store-records.ts'
 import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from './compare.ts'
 import type { CopiedFeed, FeedComparison } from './compare.ts'
+import { eventsIn } from './copy.ts'
 import { keysOfTenant, moveKeys, refuseForeignKeys } from './move-keys.ts'
 import { endedEarly, movingFault, referenceFault, reopeningFault } from './refusals.ts'
 import type { MoveStage } from './refusals.ts'
@@ -141,10 +142,7 @@ async function stateIn(store: StorageEngine, tenantId: string): Promise<MoveStat
 
 /** True for a tenant without events and keys: made by a run that ended in the next moment. */
 async function isEmpty(store: StorageEngine, tenantId: string): Promise<boolean> {
-  for (const feed of feedNames) {
-    if (((await store.events.head({ tenantId, feed }))?.position ?? 0) > 0) return false
-  }
-  return (await keysOfTenant(store, tenantId)).length === 0
+  return (await eventsIn(store, [tenantId])) === 0 && (await keysOfTenant(store, tenantId)).length === 0
 }
 
 const erasing =

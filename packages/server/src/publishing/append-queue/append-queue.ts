@@ -102,7 +102,7 @@ export function createAppendQueue(
   }
 
   return {
-    state: () => stateOf({ waiting, pace, blockedFeeds: commits.blockedFeeds() }, clock()),
+    state: () => stateOf(waiting, pace.underWay, commits.blockedFeeds(), clock()),
     submit(batch) {
       const answer = Promise.withResolvers<AppendOutcome>()
       const feed = waiting.add(batch, clock(), answer)
@@ -121,24 +121,23 @@ export function createAppendQueue(
   }
 }
 
-interface StateParts {
-  readonly waiting: WaitingBatches
-  readonly pace: Pick<CommitPace, 'underWay'>
-  readonly blockedFeeds: number
-}
-
-function stateOf({ waiting, pace, blockedFeeds }: StateParts, nowMs: number): QueueState {
+function stateOf(
+  waiting: WaitingBatches,
+  underWay: CommitPace['underWay'],
+  blockedFeeds: number,
+  nowMs: number,
+): QueueState {
   const untaken = waiting.untaken()
   return {
     waiting: waiting.count,
-    commits: pace.underWay.size,
+    commits: underWay.size,
     blockedFeeds,
     waitingCharacters: waiting.characters,
     longestWaitMs: untaken.reduce((longest, { sinceMs }) => Math.max(longest, nowMs - sinceMs), 0),
     sizes: waiting.sizes.map((size) => ({
       batchEvents: size.batchEvents,
       waiting: untaken.filter((entry) => entry.size === size).length,
-      commits: [...pace.underWay].filter((commit) => commit.size === size).length,
+      commits: [...underWay].filter((commit) => commit.size === size).length,
     })),
   }
 }

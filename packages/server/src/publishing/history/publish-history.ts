@@ -52,8 +52,7 @@ export function createPublishHistory(
   let hour = 0
 
   function put(minute: PublishedMinute): void {
-    const { key, keyId } = minute
-    const name = `${key.tenantId} ${minute.minute} ${key.feed} ${keyId}`
+    const name = textOf(minute)
     const before = minutes.get(name)
     minutes.set(name, before === undefined ? minute : joinMinutes(before, minute))
   }

@@ -5,15 +5,16 @@ import { isJoined, momentMs } from './moment.ts'
 import type { Moment, MomentName, MomentRequest, MomentStore } from './moment.ts'
 
 const place = 'key_id = $1 AND tenant = $2 AND feed = $3 AND view = $4'
-const find = statement<MomentRow>('moment-find', `SELECT * FROM moment WHERE ${place}`)
+const columns = 'epoch, position, sequence AS "sequenceNumber", fixed_ms AS "fixedMs", used_ms AS "usedMs"'
+const find = statement<Moment>('moment-find', `SELECT ${columns} FROM moment WHERE ${place}`)
 /** If another session has stored its own meanwhile, that one counts, and the answer has no row. */
-const put = statement<MomentRow>(
+const put = statement<Moment>(
   'moment-put',
   `INSERT INTO moment AS held (key_id, tenant, feed, view, epoch, position, sequence, fixed_ms, used_ms)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
     ON CONFLICT (key_id, tenant, feed, view) DO UPDATE SET epoch = excluded.epoch, position = excluded.position,
       sequence = excluded.sequence, fixed_ms = excluded.fixed_ms, used_ms = excluded.used_ms
-    WHERE held.fixed_ms = $9 AND held.used_ms = $10 RETURNING *`,
+    WHERE held.fixed_ms = $9 AND held.used_ms = $10 RETURNING ${columns}`,
 )
 /** There are a handful of rows for each key that lists current events: to look through them is quicker than to keep an index. */
 const removeOld = statement(
@@ -33,7 +34,7 @@ const fixMoment = defineWrite('moment-fix', async (tx, request: MomentRequest): 
     if (row === undefined) continue
     // Last: it waits for no other session, so nobody waits in a circle.
     if (kept === undefined) await tx.rows(removeOld(fixedMs, momentMs))
-    return momentOf(row)
+    return row
   }
 })
 
@@ -57,21 +58,7 @@ export function momentStore({ read, write }: StoreAccess): MomentStore {
 }
 
 async function findMoment(sql: Sql, name: MomentName): Promise<Moment | undefined> {
-  const [row] = await sql.rows(find(...placeOf(name)))
-  return row && momentOf(row)
-}
-
-interface MomentRow {
-  readonly epoch: string
-  readonly position: number
-  readonly sequence: number
-  readonly fixed_ms: number
-  readonly used_ms: number
-}
-
-function momentOf(row: MomentRow): Moment {
-  const { epoch, position, sequence: sequenceNumber, fixed_ms: fixedMs, used_ms: usedMs } = row
-  return { epoch, position, sequenceNumber, fixedMs, usedMs }
+  return (await sql.rows(find(...placeOf(name))))[0]
 }
 
 function placeOf({ keyId, key, view }: MomentName) {

@@ -17,22 +17,31 @@ interface OwnHistogram {
   json(): MetricJson
 }
 
-interface Series {
+export interface Series {
+  /** `counts[i]`: how many values were at most bound i and more than the bound before it. The last: more than all bounds. */
   readonly counts: number[]
   sum: number
 }
 
+export function emptySeries(bounds: readonly number[]): Series {
+  return { counts: Array.from({ length: bounds.length + 1 }, () => 0), sum: 0 }
+}
+
+/** Adds a value. */
+export function addTo(series: Series, bounds: readonly number[], value: number): void {
+  const bucket = bucketOf(bounds, value)
+  series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
+  series.sum += value
+}
+
 export function ownHistogram({ name, help, bounds, label }: OwnHistogramOptions): OwnHistogram {
   const series = new Map<string, Series>()
-  const empty = (): Series => ({ counts: Array.from({ length: bounds.length + 1 }, () => 0), sum: 0 })
-  if (label === undefined) series.set('', empty())
+  if (label === undefined) series.set('', emptySeries(bounds))
   return {
     observe(value, of = '') {
       let one = series.get(of)
-      if (one === undefined) series.set(of, (one = empty()))
-      const bucket = bucketOf(bounds, value)
-      one.counts[bucket] = (one.counts[bucket] ?? 0) + 1
-      one.sum += value
+      if (one === undefined) series.set(of, (one = emptySeries(bounds)))
+      addTo(one, bounds, value)
     },
     json() {
       const values: MetricSample[] = []
@@ -46,12 +55,9 @@ export function ownHistogram({ name, help, bounds, label }: OwnHistogramOptions)
 }
 
 /** Samples of metrics, in the form in which prom-client gives its own. */
-/** `counts[i]`: how many values were at most bound i and more than the bound before it. The last: more than all bounds. */
-interface HistogramSeries {
+interface HistogramSeries extends Series {
   readonly name: string
   readonly bounds: readonly number[]
-  readonly counts: readonly number[]
-  readonly sum: number
   readonly labels: MetricSample['labels']
 }
 

@@ -1,8 +1,8 @@
 /** Counts of each request. Every read passes here, so each number costs no more than one look-up. */
 import type { DoneRequest } from '../../http/observer.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { MetricJson, MetricSample } from '../../runtime/metrics/own-histogram.ts'
-import { bucketOf, histogramSamples } from '../../runtime/metrics/own-histogram.ts'
+import type { MetricJson, MetricSample, Series } from '../../runtime/metrics/own-histogram.ts'
+import { addTo, emptySeries, histogramSamples } from '../../runtime/metrics/own-histogram.ts'
 import { namedCounts } from '../../runtime/metrics/top-counter.ts'
 import type { CountsByName, TopCounterOptions } from '../../runtime/metrics/top-counter.ts'
 import { slowestRequests } from './slowest-requests.ts'
@@ -141,12 +141,6 @@ const methods = ['GET', 'HEAD', 'POST', 'OPTIONS', 'none', 'other'] as const
 const otherMethod = methods.length - 1
 const statusesPerMethod = 1_000
 
-interface Series {
-  /** How many were at most this bound and more than the one before it. The last: more than all bounds. */
-  readonly counts: number[]
-  sum: number
-}
-
 /**
  * The histogram of requests. It is our own, because every read passes here: prom-client takes 375 ns per call for three labels, most of
  * it to build one text from them, and this takes 16. Counting a read takes 40 ns in all, 0.4 % of a poll of 10 µs (measured manually).
@@ -158,19 +152,13 @@ function requestDurations(): RequestDurations {
     let ofRoute = routes.get(route)
     if (ofRoute === undefined) routes.set(route, (ofRoute = new Map()))
     let series = ofRoute.get(place)
-    if (series === undefined) {
-      series = { counts: Array.from({ length: bounds.length + 1 }, () => 0), sum: 0 }
-      ofRoute.set(place, series)
-    }
+    if (series === undefined) ofRoute.set(place, (series = emptySeries(bounds)))
     return series
   }
 
   return {
     observe(route, method, status, seconds) {
-      const series = seriesOf(route, methodNumber(method) * statusesPerMethod + status)
-      const bucket = bucketOf(bounds, seconds)
-      series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
-      series.sum += seconds
+      addTo(seriesOf(route, methodNumber(method) * statusesPerMethod + status), bounds, seconds)
     },
     json() {
       const values: MetricSample[] = []
