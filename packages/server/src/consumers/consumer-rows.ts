@@ -1,4 +1,5 @@
 /** How rows of consumers are named in statements and in the tables. */
+import { feedName } from '../events/feed-key.ts'
 import { feedNumbers, feedOfNumber } from '../sql/database.ts'
 import type { ConsumerName, ReadPart } from './consumer.ts'
 
@@ -39,4 +40,9 @@ export function textOf(place: object): string {
 
 export function consumerOf({ tenant, feed, key_id: keyId, name }: ConsumerRow): ConsumerName {
   return { key: { tenantId: tenant, feed: feedOfNumber(feed, 'consumer') }, keyId, name }
+}
+
+/** One text for each consumer. */
+export function consumerText({ key, keyId, name }: ConsumerName): string {
+  return `${feedName(key)} ${keyId} ${name}`
 }

@@ -2,7 +2,7 @@
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { Head, StoredEvent, ViewRange } from '../events/event-log.ts'
-import type { NumberRange } from '../privacy/disclosure/disclosure.ts'
+import type { NumberRange } from '../runtime/number-ranges.ts'
 import type { ReadRoute } from './consumer.ts'
 import type { EventRun } from '../reading/run.ts'
 import type { Delivered } from './read-ranges.ts'

@@ -1,12 +1,12 @@
 /** The number up to which a consumer was sent everything of a view, and how much it lacks (D28). */
 import { parseCreatedDate } from '@property-events/protocol'
 import { StorageFailure } from '../sql/storage-errors.ts'
-import { parseEventJson } from '../events/event-json.ts'
+import { createdMsOf, parseEventJson } from '../events/event-json.ts'
 import type { EventStore, Head, StoredEvent } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { StoredRead, ReadSpace } from './consumer.ts'
-import type { NumberRange } from '../privacy/disclosure/disclosure.ts'
+import type { NumberRange } from '../runtime/number-ranges.ts'
 
 export interface ConsumerLag {
   readonly view: FeedView
@@ -20,15 +20,13 @@ export interface ConsumerLag {
 
 type Events = Pick<EventStore, 'locate' | 'readAfter' | 'readRange'>
 
-/** Lags of one feed's consumers. Each answer is read once: most consumers have read up to the same number. */
-interface LagReader {
-  /** `readings`: of one consumer and view. */
-  lagOf(view: FeedView, readings: readonly StoredRead[]): Promise<ConsumerLag>
-}
+/** `readings`: of one consumer and view. */
+type LagReader = (view: FeedView, readings: readonly StoredRead[]) => Promise<ConsumerLag>
 
 /** Pages and runs alternate at most this often. */
 const turnsAtMost = 10
 
+/** Lags of one feed's consumers. Each answer is read once: most consumers have read up to the same number. */
 export function lagReader(events: Events, key: FeedKey, head: Head): LagReader {
   const counts = new Map<string, Promise<number>>()
   const nexts = new Map<string, Promise<Place | undefined>>()
@@ -54,34 +52,32 @@ export function lagReader(events: Events, key: FeedKey, head: Head): LagReader {
     return bytes === undefined ? 0 : parseEventJson(Buffer.from(bytes).toString()).sequenceNumber
   }
 
-  return {
-    async lagOf(view, readings) {
-      const rangesOf = (...spaces: readonly ReadSpace[]) =>
-        readings
-          .filter((one) => spaces.includes(one.space) && (one.epoch === '' || one.epoch === head.epoch))
-          .flatMap(({ ranges }) => ranges)
-      const [numbers, ordinals, positions] = [
-        rangesOf('numbers', 'latest'),
-        rangesOf('ordinals'),
-        rangesOf('positions'),
-      ]
-      const count = await countOf(view)
-      // There is nothing before the first event.
-      let number = ((await nextAfter(view, 0))?.sequenceNumber ?? 1) - 1
-      const position = throughOf(positions, 0)
-      if (position > 0) number = Math.max(number, await numberAt('all', Math.min(position, head.position)))
-      let ordinal = 0
-      for (let turn = 0; turn < turnsAtMost; turn += 1) {
-        number = throughOf(numbers, number)
-        const before = Math.max(ordinal, await ordinalThrough(view, number))
-        ordinal = Math.min(throughOf(ordinals, before), count)
-        if (ordinal === before) break
-        number = Math.max(number, await numberAt(view, ordinal))
-      }
-      if (ordinal >= count) return { view, through: head.sequenceNumber, events: 0, sinceMs: undefined }
-      const next = await nextAfter(view, number)
-      return { view, through: number, events: count - ordinal, sinceMs: next?.createdMs }
-    },
+  return async (view, readings) => {
+    const rangesOf = (...spaces: readonly ReadSpace[]) =>
+      readings
+        .filter((one) => spaces.includes(one.space) && (one.epoch === '' || one.epoch === head.epoch))
+        .flatMap(({ ranges }) => ranges)
+    const [numbers, ordinals, positions] = [
+      rangesOf('numbers', 'latest'),
+      rangesOf('ordinals'),
+      rangesOf('positions'),
+    ]
+    const count = await countOf(view)
+    // There is nothing before the first event.
+    let number = ((await nextAfter(view, 0))?.sequenceNumber ?? 1) - 1
+    const position = throughOf(positions, 0)
+    if (position > 0) number = Math.max(number, await numberAt('all', Math.min(position, head.position)))
+    let ordinal = 0
+    for (let turn = 0; turn < turnsAtMost; turn += 1) {
+      number = throughOf(numbers, number)
+      const before = Math.max(ordinal, await ordinalThrough(view, number))
+      ordinal = Math.min(throughOf(ordinals, before), count)
+      if (ordinal === before) break
+      number = Math.max(number, await numberAt(view, ordinal))
+    }
+    if (ordinal >= count) return { view, through: head.sequenceNumber, events: 0, sinceMs: undefined }
+    const next = await nextAfter(view, number)
+    return { view, through: number, events: count - ordinal, sinceMs: next?.createdMs }
   }
 }
 
@@ -101,8 +97,7 @@ async function placeOf(
   const created = parseCreatedDate(createdDate)
   if (created === undefined) return undefined
   const located = await events.locate({ key, view, from: created, to: created + 1n })
-  const createdMs = Date.parse(`${createdDate.slice(0, 23)}Z`)
-  return located && { sequenceNumber, createdMs, ordinal: located.range.first }
+  return located && { sequenceNumber, createdMs: createdMsOf({ createdDate }), ordinal: located.range.first }
 }
 
 /** The last number that the ranges reach from a number without a gap. */

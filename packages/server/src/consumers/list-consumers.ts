@@ -25,13 +25,13 @@ export async function listConsumers(
 ): Promise<readonly ListedConsumer[] | undefined> {
   const head = await store.events.head(query.key)
   if (head === undefined) return undefined
-  const reader = lagReader(store.events, query.key, head)
+  const lagOf = lagReader(store.events, query.key, head)
   const listed: ListedConsumer[] = []
   for (const consumer of await consumersOf(store, query)) {
     const lags: ConsumerLag[] = []
     for (const [view, readings] of Map.groupBy(readingsOf(consumer), (reading) => reading.view)) {
       if (view === 'single') continue
-      const lag = await orIfNotMade(reader.lagOf(view, readings))
+      const lag = await orIfNotMade(lagOf(view, readings))
       if (lag !== notMade) lags.push(lag)
     }
     const last = consumer.readings.toSorted((a, b) => b.askedMs - a.askedMs)[0]

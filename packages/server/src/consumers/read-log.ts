@@ -6,7 +6,7 @@ import { defaultConsumer, joinedRead, namedConsumersPerFeed } from './consumer.t
 import type { ConsumerName, ConsumerStore, StoredRead, NewRead } from './consumer.ts'
 import type { ReadPart, ReadRoute, TidyRequest } from './consumer.ts'
 import { consumer, consumerOf, givenConsumer, givenPart, ofConsumer, ofPart, part } from './consumer-rows.ts'
-import { placeOf, placeOfPart, textOf } from './consumer-rows.ts'
+import { consumerText, placeOf, placeOfPart, textOf } from './consumer-rows.ts'
 import type { ConsumerRow } from './consumer-rows.ts'
 import { removeOldResultChanges } from './result-log.ts'
 import { addSent, removeOldSent } from './sent-log.ts'
@@ -123,10 +123,6 @@ export function readLog({ read, write }: StoreAccess): Pick<ConsumerStore, 'add'
     readings: async ({ tenantId, feed }) =>
       (await read.rows(readings(tenantId, feedNumbers[feed]))).map(storedReadOf),
   }
-}
-
-function consumerText(one: ConsumerName): string {
-  return textOf(placeOf(one))
 }
 
 interface ViewRow extends ConsumerRow, ReadPart {

@@ -2,7 +2,7 @@
 import { numberRanges } from '../runtime/number-ranges.ts'
 import type { NumberRange, NumberRanges } from '../runtime/number-ranges.ts'
 import { keptRanges, defaultConsumer, namedConsumersPerFeed } from './consumer.ts'
-import { feedName } from '../events/feed-key.ts'
+import { consumerText } from './consumer-rows.ts'
 import type { ConsumerName, NewRead, ReadPart, ReadRoute } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 
@@ -186,10 +186,6 @@ function isOf({ consumer, part }: UnsavedRead, name: string, delivered: Delivere
     consumer.key.tenantId === delivered.key.tenantId &&
     consumer.key.feed === delivered.key.feed
   )
-}
-
-export function consumerText({ key, keyId, name }: ConsumerName): string {
-  return `${feedName(key)} ${keyId} ${name}`
 }
 
 /** In the form that the store takes. */

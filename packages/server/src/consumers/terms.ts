@@ -3,26 +3,21 @@ import { advertised, meaningOf, termsConsumerSentence, termsSentence } from '@pr
 import type { FeedEvent, TermsRecord, TermsSending, Ticks } from '@property-events/protocol'
 import type { LivePeriod as ShownPeriod, PropertyTerms, TermsConsumer } from '@property-events/protocol/wire'
 import { isErasedPayload, isReducedPayload } from '../events/append/reduced-event.ts'
+import { createdMsOf } from '../events/event-json.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import { timeOf } from '../http/time-of.ts'
 import type { ConsumerResult, ReadPart, ResultChange, SentRange } from './consumer.ts'
 import { consumersOf } from './consumers-of-feed.ts'
-import type { ConsumersStore } from './consumers-of-feed.ts'
+import type { ConsumersQuery, ConsumersStore } from './consumers-of-feed.ts'
 import { eventInForce } from './event-in-force.ts'
 import type { EventInForce } from './event-in-force.ts'
 import { categories, firstSentTo, includes, placesOf } from './event-places.ts'
 
-export interface TermsQuery {
-  readonly key: FeedKey
+/** `branches`: only a property in them exists. */
+export interface TermsQuery extends ConsumersQuery {
   readonly subjectId: string
-  /** Only consumers of this key; `undefined`: of all keys. */
-  readonly keyId: string | undefined
-  /** Only a property in these branches exists, and only consumers that may read them. */
-  readonly branches: readonly string[] | undefined
   /** The first moment after the one that is asked for; `undefined`: now. */
   readonly before: Ticks | undefined
-  /** Milliseconds since 1970. */
-  readonly nowMs: number
   /** What consumers were sent, or reported, before this is not recorded. */
   readonly recordedFromMs: number
 }
@@ -37,7 +32,7 @@ export async function propertyTerms(
   if (found === undefined) return undefined
   const { event, next } = found
   // The stamp of the last event may be some minutes ahead of the clock.
-  const nowOrLater = Math.max(nowMs, next === undefined && event !== undefined ? createdMs(event) : 0)
+  const nowOrLater = Math.max(nowMs, next === undefined && event !== undefined ? createdMsOf(event) : 0)
   const atMs = Math.min(nowOrLater, before === undefined ? Infinity : Number((before - 1n) / 10_000n))
   const stated = await statedBy(store, key, event)
   const said = {
@@ -106,7 +101,7 @@ async function consumersAt(
     consumers,
     counts,
   })
-  const force = { ...event, fromMs: createdMs(event), untilMs: next && createdMs(next) }
+  const force = { ...event, fromMs: createdMsOf(event), untilMs: next && createdMsOf(next) }
   const isOlder = force.fromMs < recordedFromMs
   const words = { record, recordedFrom: new Date(recordedFromMs).toISOString(), isOlder }
   return consumers.map((consumer) => {
@@ -161,15 +156,10 @@ function isCertain(
   { event, next }: KnownEvent,
   epoch: string,
 ): boolean {
-  const isSuperseded = next !== undefined && createdMs(next) < (minute + 1) * minuteMs
+  const isSuperseded = next !== undefined && createdMsOf(next) < (minute + 1) * minuteMs
   if (isLatestOnly(part) && isSuperseded) return false
   const isPast = part.epoch !== '' && part.epoch !== epoch
-  return !isPast || minute * minuteMs >= createdMs(event)
-}
-
-/** To the millisecond. */
-function createdMs({ createdDate }: FeedEvent): number {
-  return Date.parse(`${createdDate.slice(0, 23)}Z`)
+  return !isPast || minute * minuteMs >= createdMsOf(event)
 }
 
 function shownPeriod({ fromMs, untilMs, url, sequenceNumber }: LivePeriod): ShownPeriod {

@@ -8,7 +8,7 @@ import type { Acknowledgement } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { Head } from '../events/event-log.ts'
 import { consumerKey, consumersOf } from './consumers-of-feed.ts'
-import type { ConsumersStore, FeedConsumer } from './consumers-of-feed.ts'
+import type { ConsumersQuery, ConsumersStore, FeedConsumer } from './consumers-of-feed.ts'
 import { deliveryOf } from './delivery.ts'
 import type { EndpointFacts } from './delivery.ts'
 import { timeToLiveAnswer } from './time-to-live.ts'
@@ -29,16 +29,11 @@ export interface Seen {
   readonly consumers: readonly ConsumerDelivery[]
 }
 
-export interface SeenQuery {
-  readonly key: FeedKey
+/** `branches`: only a property in them exists, and nothing is said of the feed's other events. */
+export interface SeenQuery extends ConsumersQuery {
   readonly subjectId: string
-  /** Only consumers of this key; `undefined`: of all keys. */
-  readonly keyId: string | undefined
-  /** Only a property in these branches exists, and only consumers that may read them. Nothing is then said of the feed's other events. */
-  readonly branches: readonly string[] | undefined
   /** Only operators see the silence of a key that opens other tenants (PROTOCOL §14.7). */
   readonly isOperator: boolean
-  readonly nowMs: number
 }
 
 /** `undefined`: the feed has no event of it. */

@@ -45,3 +45,8 @@ export function parseEventJson(json: string): FeedEvent {
   const event: FeedEvent = JSON.parse(json)
   return event
 }
+
+/** When an event was stored, to the millisecond. */
+export function createdMsOf({ createdDate }: Pick<FeedEvent, 'createdDate'>): number {
+  return Date.parse(`${createdDate.slice(0, 23)}Z`)
+}

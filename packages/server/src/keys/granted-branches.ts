@@ -1,6 +1,7 @@
 /** Grants by branch (D11): what can be limited, and how a store keeps a grant. */
 import { hasAtMost, maxBranchLength, maxGrantedBranches } from '@property-events/protocol/plain'
 import type { GrantScope } from '@property-events/protocol'
+import { storedBranches } from '../events/branches/branch-view.ts'
 import { grantOfScopes, scopeWords } from './key.ts'
 import type { Grant } from './key.ts'
 
@@ -49,11 +50,5 @@ export function grantColumns(grant: Grant): GrantColumns {
 /** From columns: the scopes that this program knows, in their stored order. */
 export function grantOf(tenantId: string, { scopes, branches }: GrantColumns): Grant {
   const grant = grantOfScopes(tenantId, scopes)
-  return branches === null ? grant : { ...grant, branches: textsOf(branches) }
-}
-
-function textsOf(json: string): readonly string[] {
-  const list: unknown = JSON.parse(json)
-  if (Array.isArray(list) && list.every((one): one is string => typeof one === 'string')) return list
-  throw new Error('the branches of a grant are not a list of texts')
+  return branches === null ? grant : { ...grant, branches: storedBranches(branches) }
 }

@@ -37,28 +37,22 @@ export function cachedFinder(
 ): KeyFinder {
   const cache = new BoundedMap<string, Finding>(cacheLimit)
   const missing = new BoundedMap<string, Finding>(missingLimit)
-  const reading = sharedReads<FoundKey | undefined>()
-  const versionReading = sharedReads<string>()
-  let current: CachedVersion | undefined
-
   // If the clock is set back, answers must not live longer.
-  const isFresh = (askedMs: number, nowMs: number) => nowMs >= askedMs && nowMs - askedMs < cacheMs
+  const isFresh: IsFresh = (askedMs, nowMs) => nowMs >= askedMs && nowMs - askedMs < cacheMs
+  const reading = sharedReads<FoundKey | undefined>(isFresh)
+  const versionReading = sharedReads<string>(isFresh)
+  let current: CachedVersion | undefined
 
   const isCurrent = ({ askedMs, version }: Finding, nowMs: number): boolean =>
     isFresh(askedMs, nowMs) || (current?.version === version && isFresh(current.askedMs, nowMs))
 
   const currentVersion = (nowMs: number): string | Promise<string> => {
     if (current !== undefined && isFresh(current.askedMs, nowMs)) return current.version
-    return versionReading(
-      'keys',
-      (askedMs) => isFresh(askedMs, nowMs),
-      nowMs,
-      async () => {
-        const version = await keys.keysVersion()
-        current = { version, askedMs: nowMs }
-        return version
-      },
-    )
+    return versionReading('keys', nowMs, async () => {
+      const version = await keys.keysVersion()
+      current = { version, askedMs: nowMs }
+      return version
+    })
   }
 
   async function read(keyId: string, askedMs: number): Promise<FoundKey | undefined> {
@@ -82,12 +76,7 @@ export function cachedFinder(
       const nowMs = clock()
       const finding = cache.get(keyId) ?? missing.get(keyId)
       if (finding !== undefined && isCurrent(finding, nowMs)) return finding.found
-      return reading(
-        keyId,
-        (askedMs) => isFresh(askedMs, nowMs),
-        nowMs,
-        () => read(keyId, nowMs),
-      )
+      return reading(keyId, nowMs, () => read(keyId, nowMs))
     },
     cached(keyId) {
       const finding = cache.get(keyId)
@@ -96,19 +85,16 @@ export function cachedFinder(
   }
 }
 
-type SharedReads<T> = (
-  name: string,
-  isFresh: (askedMs: number) => boolean,
-  nowMs: number,
-  read: () => Promise<T>,
-) => Promise<T>
+type IsFresh = (askedMs: number, nowMs: number) => boolean
+
+type SharedReads<T> = (name: string, nowMs: number, read: () => Promise<T>) => Promise<T>
 
 /** Concurrent reads of the same thing share one query, if the one under way is fresh enough. */
-function sharedReads<T>(): SharedReads<T> {
+function sharedReads<T>(isFresh: IsFresh): SharedReads<T> {
   const underWay = new Map<string, { readonly askedMs: number; readonly answer: Promise<T> }>()
-  return async (name, isFresh, nowMs, read) => {
+  return async (name, nowMs, read) => {
     const running = underWay.get(name)
-    if (running !== undefined && isFresh(running.askedMs)) return running.answer
+    if (running !== undefined && isFresh(running.askedMs, nowMs)) return running.answer
     const entry = { askedMs: nowMs, answer: read() }
     underWay.set(name, entry)
     try {

@@ -1,18 +1,12 @@
 /** Removes old notes of requests and publications, and sessions that are over, in the background (PROTOCOL §14, §15). */
-import type { UsageStore } from './usage.ts'
-import type { PublicationStore } from '../publishing/history/publication.ts'
-import type { ConsoleSessionStore } from '../console/session.ts'
+import type { StorageEngine } from '../store/storage.ts'
 import { unreported } from '../runtime/background-task.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { removalWaitMs, startWorker } from '../runtime/worker-loop.ts'
 import type { Worker } from '../runtime/worker-loop.ts'
 import { idleSessionMs } from '../console/session.ts'
 
-type AgeingStores = {
-  readonly usage: UsageStore
-  readonly publications: PublicationStore
-  readonly consoleSessions: ConsoleSessionStore
-}
+type AgeingStores = Pick<StorageEngine, 'consoleSessions' | 'publications' | 'usage'>
 
 /** Rows that are kept for days may stay for ten minutes more. */
 const checkEveryMs = 600_000

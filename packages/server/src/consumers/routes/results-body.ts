@@ -1,15 +1,12 @@
 /** The body of a consumer's results: an array of at most 1,000 (PROTOCOL §14). Faults repeat no text. */
 import { hasAtMost, nearestName, parseUuid, readJson } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
-import type { Outcome } from '../consumer.ts'
+import type { ConsumerResult } from '../consumer.ts'
 
-export interface ResultItem {
+type Reported = Pick<ConsumerResult, 'sequenceNumber' | 'outcome' | 'code' | 'message' | 'url'>
+
+export interface ResultItem extends Reported {
   readonly agentRef: string
-  readonly sequenceNumber: number
-  readonly outcome: Outcome
-  readonly code: string | undefined
-  readonly message: string | undefined
-  readonly url: string | undefined
 }
 
 export type ResultsReading =

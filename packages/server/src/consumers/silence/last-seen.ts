@@ -1,6 +1,7 @@
 /** When publishers and consumers were last seen, from the tables that record what they do. */
 import { feedNumbers, feedOfNumber, statement } from '../../sql/database.ts'
 import type { Sql } from '../../sql/database.ts'
+import type { ConsumerRow } from '../consumer-rows.ts'
 import type { LastAsked, SilenceStore } from './silence.ts'
 
 /** In the order of the primary key, so that no more is read than is returned. Endpoints of webhooks ask for nothing: they are never silent. */
@@ -44,11 +45,7 @@ export function lastSeenReads(read: Sql): Pick<SilenceStore, 'asked' | 'publishe
   }
 }
 
-interface AskedRow {
-  readonly tenant: string
-  readonly feed: number
-  readonly key_id: string
-  readonly name: string
+interface AskedRow extends ConsumerRow {
   readonly asked_ms: number
 }
 

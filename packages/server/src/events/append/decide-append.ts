@@ -3,7 +3,7 @@
  * so under its lock, and PostgreSQL is checked against it.
  */
 import { formatTicks } from '@property-events/protocol/plain'
-import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
+import type { Category, EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { planAppend } from './plan-append.ts'
 import type { AppendLookups, AppendPlan, PlannedEvent } from './append-plan.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent } from './append-batch.ts'
@@ -126,6 +126,16 @@ function numberRows(
     rows.push({ position, sequenceNumber, created, createdDate: formatTicks(created), event: step.event })
   }
   return rows
+}
+
+/** How many of the rows each view gets; none counts what is in no category. */
+export function viewCounts(rows: readonly Pick<EventRow, 'event'>[]): ReadonlyMap<Category, number> {
+  const counts = new Map<Category, number>()
+  for (const { event } of rows) {
+    const { category } = event.state
+    if (category !== null) counts.set(category, (counts.get(category) ?? 0) + 1)
+  }
+  return counts
 }
 
 function lineOf(event: PlannedEvent, index: number, status: AppendedEvent['status']): AppendedEvent {

@@ -53,5 +53,5 @@ export function partsOfView(view: FeedView): {
 export function storedBranches(json: string): readonly string[] {
   const list: unknown = JSON.parse(json)
   if (Array.isArray(list) && list.every((one): one is string => typeof one === 'string')) return list
-  throw new Error('the branches of a set are not a list of texts')
+  throw new Error('stored branches are not a list of texts')
 }

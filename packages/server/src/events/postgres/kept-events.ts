@@ -2,7 +2,8 @@
 import { eventJson } from '../event-json.ts'
 import type { FeedKey } from '../feed-key.ts'
 import { bigints, texts, uuids } from '../../sql/postgres/array.ts'
-import type { Row, Session, Statement, Value } from '../../sql/postgres/session.ts'
+import type { Ask } from '../../sql/postgres.ts'
+import type { Session, Statement } from '../../sql/postgres/session.ts'
 import { feedNumbers } from '../../sql/database.ts'
 import type { FeedPlan, Stamped } from './append/plan-commit.ts'
 
@@ -27,7 +28,6 @@ const latestKept: Statement = {
   text: `SELECT position, json FROM kept_event WHERE tenant = $1 AND feed = $2 AND subject = $3
     ORDER BY tenant, feed, subject, position DESC LIMIT 1`,
 }
-type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
 
 export function ofSubject(key: FeedKey, subjectId: string): readonly [string, number, string] {
   return [key.tenantId, feedNumbers[key.feed], subjectId]

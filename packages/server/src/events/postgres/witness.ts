@@ -4,13 +4,12 @@
  * in another one. A node vouches for the new history only if nothing can be missing.
  */
 import type { Ticks } from '@property-events/protocol'
-import { feedNames } from '@property-events/protocol'
 import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
 import { feedName } from '../feed-key.ts'
 import type { LostNumbers } from '../epochs.ts'
 import { bigints, smallints, uuids } from '../../sql/postgres/array.ts'
 import type { Session, Statement } from '../../sql/postgres/session.ts'
-import { feedNumbers } from '../../sql/database.ts'
+import { feedNumbers, feedOfNumber } from '../../sql/database.ts'
 
 export interface Witness {
   /** Checks the history of a new connection and, if it is another one, everything this node has shown. Resolves with its name. */
@@ -146,7 +145,7 @@ export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
       await session.query(noteLosses, [...feeds, bigints(lost.map(({ number }) => BigInt(number)))])
       await session.query(stopFeeds, [...feeds, bigints(lost.map(({ epoch_start }) => BigInt(epoch_start)))])
     }
-    report(lost.flatMap(lostNumbers))
+    report(lost.map(lostNumbers))
     return lost.length === 0
   }
 
@@ -202,10 +201,9 @@ async function lossesAmong(session: Session, shown: readonly ShownNumber[]): Pro
   ])
 }
 
-function lostNumbers({ tenant, feed: number, ...row }: LossRow): readonly LostNumbers[] {
-  const feed = feedNames.find((name) => feedNumbers[name] === number)
-  if (feed === undefined) return []
-  return [{ key: { tenantId: tenant, feed }, shownNumber: Number(row.number), heldNumber: Number(row.held) }]
+function lostNumbers({ tenant, feed, number, held }: LossRow): LostNumbers {
+  const key = { tenantId: tenant, feed: feedOfNumber(feed, 'feed') }
+  return { key, shownNumber: Number(number), heldNumber: Number(held) }
 }
 
 function lostText(lost: readonly LostNumbers[]): string {

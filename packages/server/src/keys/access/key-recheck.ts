@@ -6,8 +6,6 @@ import { EndController } from '../../runtime/end-signal.ts'
 import type { EndSignal } from '../../runtime/end-signal.ts'
 import type { KeyVerdict, KeyVerifier } from '../index.ts'
 
-export type { KeyVerdict }
-
 /** What a request came with in place of a key. */
 interface OpenSession {
   readonly isOpen: () => Promise<boolean>

@@ -15,19 +15,13 @@ import {
 import type { AdminScope, GrantScope, ContactLimits } from '@property-events/protocol'
 import { branchScopes, grantedBranches, unlimitedScope } from '../granted-branches.ts'
 import { isNetwork } from '../allowed-networks.ts'
-import type { Grant, KeyChange, KeyRate } from '../key.ts'
+import type { Grant, KeyChange, KeyRate, KeyRecord } from '../key.ts'
 import { readObject } from '../../http/requests/body-members.ts'
 import type { BodyMembers, BodyReading } from '../../http/requests/body-members.ts'
+import { membersOf } from '../../runtime/members-of.ts'
 
-export interface NewKeyBody {
-  readonly label: string
-  readonly operator: boolean
-  readonly grants: readonly Grant[]
-  readonly adminScopes: readonly AdminScope[]
-  readonly expiresMs: number | undefined
-  readonly rate: KeyRate | undefined
-  readonly networks: readonly string[]
-}
+export type NewKeyBody = Pick<KeyRecord, 'label' | 'operator' | 'grants' | 'expiresMs' | 'rate'> &
+  Required<Pick<KeyRecord, 'adminScopes' | 'networks'>>
 
 const keyMembers = ['label', 'operator', 'scopes', 'grants', 'expiresAt', 'rate', 'networks'] as const
 const example = '{"label":"Website","grants":[{"tenantId":"…","scopes":["property:read"]}]}'
@@ -204,10 +198,6 @@ function wordsOf<Word extends string>(given: unknown, allowed: readonly Word[]):
   return allowed.filter((word) => given.includes(word))
 }
 
-function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
-}
-
 const contactWords = `contact is {"roles":[…],"fields":[…]} or one of them, beside the scope contact:read, with roles of ${contactRoleNames.join(', ')} and fields of ${contactFields.join(', ')}`
 
 /** `fault`: the value is malformed, or the scopes do not read contacts. */
@@ -216,8 +206,7 @@ function readContactLimits(
   scopes: readonly GrantScope[],
 ): ContactLimits | undefined | 'fault' {
   if (given === undefined) return undefined
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'fault'
-  const { roles, fields, ...others }: Readonly<Record<string, unknown>> = { ...given }
+  const { roles, fields, ...others } = membersOf(given) ?? {}
   if (Object.keys(others).length > 0 || !scopes.includes('contact:read')) return 'fault'
   const wantedRoles = listOf(roles, contactRoleNames)
   const wantedFields = listOf(fields, contactFields)
@@ -232,7 +221,6 @@ function listOf<Word extends string>(
   allowed: readonly Word[],
 ): readonly Word[] | undefined | 'fault' {
   if (given === undefined) return undefined
-  if (!Array.isArray(given) || given.length === 0) return 'fault'
-  if (!given.every((one) => allowed.some((word) => word === one))) return 'fault'
-  return allowed.filter((word) => given.includes(word))
+  const words = wordsOf(given, allowed) ?? []
+  return words.length === 0 ? 'fault' : words
 }

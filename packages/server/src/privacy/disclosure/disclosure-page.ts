@@ -1,10 +1,8 @@
 /** Which contacts of one tenant a key was sent, page by page: for an agency that has to inform them of a breach (D28). */
-import type { KeyStore } from '../../keys/key.ts'
-import type { EventStore } from '../../events/event-log.ts'
-import type { AuditStore } from '../../audit/audit.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Actor } from '../../audit/actor.ts'
-import type { DisclosurePiece, DisclosureStore } from './disclosure.ts'
+import type { DisclosurePiece } from './disclosure.ts'
 import { disclosuresOf, unknownTimes } from './disclosures.ts'
 import type { DisclosedContact, DisclosuresQuery, TimeSpan } from './disclosures.ts'
 import { hourMs } from './disclosure-log.ts'
@@ -32,12 +30,7 @@ const contactsPerPage = 5_000
 const piecesAtOnce = 100
 const beforeAll: DisclosureCursor = { view: 'all', hour: -1, block: -1 }
 
-type Store = {
-  readonly audit: AuditStore
-  readonly events: EventStore
-  readonly keys: KeyStore
-  readonly ledger: DisclosureStore
-}
+type Store = Pick<StorageEngine, 'audit' | 'events' | 'keys' | 'ledger'>
 
 /**
  * `undefined`: the key may read nothing of the tenant, and was sent none of its contacts; or there is no such key. The first page leaves

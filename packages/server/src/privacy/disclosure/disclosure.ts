@@ -51,8 +51,7 @@ export const runSilenceMs = 120_000
 /** A run that can reach the store has reported its progress within this time: it does so every 35 s at the latest. */
 export const runLagMs = 40_000
 
-export interface PiecesOfKeyQuery {
-  readonly keyId: string
+interface PiecesQuery {
   readonly fromHour: number
   /** Included. */
   readonly toHour: number
@@ -61,16 +60,14 @@ export interface PiecesOfKeyQuery {
   readonly limit: number
 }
 
+export interface PiecesOfKeyQuery extends PiecesQuery {
+  readonly keyId: string
+}
+
 /** What all keys were sent from one block of a feed. */
-export interface PiecesOfBlockQuery {
+export interface PiecesOfBlockQuery extends PiecesQuery {
   readonly key: FeedKey
   readonly block: number
-  readonly fromHour: number
-  /** Included. */
-  readonly toHour: number
-  /** Continues after this piece. */
-  readonly after?: DisclosurePiece | undefined
-  readonly limit: number
 }
 
 export interface DisclosureStore {

@@ -1,8 +1,10 @@
 /** Which contacts a key was sent within a time: for a notice after a breach (D28). */
+import type { StorageEngine } from '../../store/storage.ts'
+import { firstIndex } from '../../runtime/first-index.ts'
 import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { NumberedSubject, EventStore } from '../../events/event-log.ts'
-import type { DisclosurePiece, DisclosureStore } from './disclosure.ts'
+import type { NumberedSubject } from '../../events/event-log.ts'
+import type { DisclosurePiece } from './disclosure.ts'
 import { hourMs } from './disclosure-log.ts'
 
 export interface DisclosuresQuery {
@@ -33,7 +35,7 @@ export interface TimeSpan {
   readonly toMs: number
 }
 
-type Store = { readonly events: EventStore; readonly ledger: DisclosureStore }
+type Store = Pick<StorageEngine, 'events' | 'ledger'>
 
 /** Times in which a sending thread has not (yet) reported what it sent: the key may have been sent any contact that it could read. */
 export async function unknownTimes(
@@ -126,14 +128,8 @@ function* numbersFrom(
   first: number,
   last: number,
 ): Generator<NumberedSubject> {
-  let low = 0
-  let high = subjects.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((subjects[middle]?.number ?? 0) < first) low = middle + 1
-    else high = middle
-  }
-  for (let index = low; index < subjects.length; index += 1) {
+  const from = firstIndex(subjects, ({ number }) => number < first)
+  for (let index = from; index < subjects.length; index += 1) {
     const subject = subjects[index]
     if (subject === undefined || subject.number > last) return
     yield subject

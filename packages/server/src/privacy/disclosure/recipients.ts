@@ -1,5 +1,6 @@
 /** Which keys were sent given events, as far as it is recorded: for receipts of erasures, and for what is held about a contact (D28). */
 import type { KeyStore } from '../../keys/key.ts'
+import { firstIndex } from '../../runtime/first-index.ts'
 import { numberRanges } from '../../runtime/number-ranges.ts'
 import type { NumberRanges } from '../../runtime/number-ranges.ts'
 import { numbersPerBlock } from './disclosure.ts'
@@ -117,23 +118,12 @@ export function gatherDisclosures(events: readonly EventPosition[]): GatheredDis
         piece.view === 'numbers' ? sequenceNumbers : piece.view === 'all' ? positions : undefined
       if (numbers === undefined) return
       for (const [first, last] of piece.ranges) {
-        const [from, end] = [placeIn(numbers, first), placeIn(numbers, last + 1)]
+        const from = firstIndex(numbers, (number) => number < first)
+        const end = firstIndex(numbers, (number) => number <= last)
         if (from < end) note(piece, from, end - 1)
       }
     },
   }
-}
-
-/** The index of the first number that is not smaller, in ascending ones. */
-function placeIn(numbers: readonly number[], least: number): number {
-  let low = 0
-  let high = numbers.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((numbers[middle] ?? 0) < least) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** In the order of the keys' creation. */

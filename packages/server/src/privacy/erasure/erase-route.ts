@@ -1,6 +1,6 @@
 /** `POST /v1/erasures`: removes the payloads of a property, a contact or one event from the feed (PROTOCOL §5.7, D17). */
 import { uuidV7, erasureReasons, feedNames } from '@property-events/protocol'
-import type { BeginErasureOutcome, ErasureTarget, ErasureStore } from './erasure.ts'
+import type { BeginErasureOutcome, ErasureRequest, ErasureTarget, ErasureStore } from './erasure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
@@ -19,7 +19,7 @@ import { withReadBody } from '../../http/requests/read-body.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
-import type { ErasureReason, FeedName } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
 import { isDay, readCaseRef, readObject } from '../../http/requests/body-members.ts'
 import type { BodyMembers, BodyReading } from '../../http/requests/body-members.ts'
 
@@ -137,12 +137,8 @@ function refusalOf(
 }
 
 /** Strict: what is erased by mistake cannot be brought back. */
-interface ErasureBody {
+interface ErasureBody extends Pick<ErasureRequest, 'target' | 'reason' | 'caseRef' | 'receivedOn'> {
   readonly feed: FeedName
-  readonly target: ErasureTarget
-  readonly reason: ErasureReason
-  readonly caseRef: string | undefined
-  readonly receivedOn: string | undefined
 }
 
 const names = ['feed', 'subjectId', 'eventId', 'reason', 'caseRef', 'receivedOn'] as const

@@ -1,11 +1,10 @@
 /** Who had been sent what was erased, who has been told, and who reports that it is done: computed when a receipt is read (D17, D28). */
-import type { DisclosureStore } from '../disclosure/disclosure.ts'
-import type { ConsumerStore } from '../../consumers/consumer.ts'
-import { parseEventJson } from '../../events/event-json.ts'
+import type { StorageEngine } from '../../store/storage.ts'
+import { createdMsOf, parseEventJson } from '../../events/event-json.ts'
 import { runSilenceMs, isDisclosure } from '../disclosure/disclosure.ts'
-import type { Erasure, EarlierDisclosures, ErasureStore } from './erasure.ts'
-import type { KeyRecord, KeyStore } from '../../keys/key.ts'
-import type { EventPosition, EventStore } from '../../events/event-log.ts'
+import type { Erasure, EarlierDisclosures } from './erasure.ts'
+import type { KeyRecord } from '../../keys/key.ts'
+import type { EventPosition } from '../../events/event-log.ts'
 import { acknowledgedBy } from './erasure-acknowledged.ts'
 import type { AcknowledgedConsumer } from './erasure-acknowledged.ts'
 import type { TimeSpan } from '../disclosure/disclosures.ts'
@@ -31,13 +30,7 @@ export interface ErasureRecipients {
   readonly unknownTimes: readonly TimeSpan[]
 }
 
-type RecipientStore = {
-  readonly consumers: ConsumerStore
-  readonly keys: KeyStore
-  readonly ledger: DisclosureStore
-  readonly events: EventStore
-  readonly erasures: ErasureStore
-}
+type RecipientStore = Pick<StorageEngine, 'consumers' | 'erasures' | 'events' | 'keys' | 'ledger'>
 
 /**
  * `undefined`: reads of this feed are not noted. Complete from `unreachable` on, because each node has added what it had sent before.
@@ -117,8 +110,7 @@ async function firstSentMs({ events }: RecipientStore, { key, target }: Erasure)
       ? await events.readEvent(key, target.eventId)
       : (await events.readSubject({ key, subjectId: target.subjectId, after: 0, limit: 1 }))[0]
   if (event === undefined) return 0
-  const { createdDate } = parseEventJson(Buffer.from(event.json).toString())
-  return Date.parse(`${createdDate.slice(0, 23)}Z`)
+  return createdMsOf(parseEventJson(Buffer.from(event.json).toString()))
 }
 
 /** The times for which a run had not reported (or never did) what it sent, while the events still had their payloads. */

@@ -1,5 +1,5 @@
 /** Repeats erasures whose payloads an older state of the store has brought back (D17, docs/decisions/0030). */
-import type { HoldStore } from '../hold/hold.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   feeds,
@@ -15,12 +15,12 @@ import { parseEventJson } from '../../events/event-json.ts'
 import { isErasedPayload } from '../../events/append/reduced-event.ts'
 import { payloadMember } from '../../events/append/subject-identity.ts'
 import type { Actor } from '../../audit/actor.ts'
-import type { BeginErasureOutcome, ErasureTarget, ErasureStore } from './erasure.ts'
+import type { BeginErasureOutcome, ErasureTarget } from './erasure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { StoredEvent, EventStore } from '../../events/event-log.ts'
+import type { StoredEvent } from '../../events/event-log.ts'
 import type { ListedErasure } from './journal.ts'
 
-type Store = { readonly erasures: ErasureStore; readonly events: EventStore; readonly holds: HoldStore }
+type Store = Pick<StorageEngine, 'erasures' | 'events' | 'holds'>
 
 export interface Replay {
   /** Erased again, under the ids of their old receipts. */

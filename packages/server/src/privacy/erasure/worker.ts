@@ -2,7 +2,7 @@
  * Carries out erasures and restrictions in the background (D17, docs/decisions/0027, 0033): the steps, forgetting what this node holds,
  * and the end.
  */
-import type { TenantStore } from '../../tenants/tenant.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import { reported } from '../../runtime/background-task.ts'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { inSteps, startWorker } from '../../runtime/worker-loop.ts'
@@ -10,9 +10,9 @@ import type { StepEnd, Worker } from '../../runtime/worker-loop.ts'
 import { nodeSilenceMs } from '../../nodes/node.ts'
 import type { ErasureList } from './journal.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { Head, EventStore } from '../../events/event-log.ts'
-import type { OpenErasure, ReduceOutcome, ErasureStore } from './erasure.ts'
-import type { OpenRestriction, RestrictionStore } from '../restriction/restriction.ts'
+import type { Head } from '../../events/event-log.ts'
+import type { OpenErasure, ReduceOutcome } from './erasure.ts'
+import type { OpenRestriction } from '../restriction/restriction.ts'
 
 /** How often it checks whether there is something to do: one probe of a small index. */
 const checkEveryMs = 500
@@ -27,12 +27,7 @@ const awayMs = nodeSilenceMs / 2
 const erasuresPerPiece = 500
 
 interface ErasingParts {
-  readonly storage: {
-    readonly erasures: ErasureStore
-    readonly events: EventStore
-    readonly restrictions: RestrictionStore
-    readonly tenants: TenantStore
-  }
+  readonly storage: Pick<StorageEngine, 'erasures' | 'events' | 'restrictions' | 'tenants'>
   /** As announced (`NodeStore`): the others wait until this node has said that it holds nothing from before. */
   readonly nodeId: string
   /** Resolves when no thread of this node answers from anything it has read of the feed before, and no file of its pages holds it. */

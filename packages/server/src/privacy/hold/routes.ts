@@ -19,8 +19,8 @@ import { inMaintenance, refusalOfFeed } from '../../publishing/publish-refusal.t
 import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
 import { erasedFeed, erasingTenant, maySee } from '../erasure/erasing-access.ts'
 import { holdAnswer } from './hold-answer.ts'
-import type { HoldStore } from './hold.ts'
-import type { FeedName, HoldGround } from '@property-events/protocol'
+import type { HoldRequest, HoldStore } from './hold.ts'
+import type { FeedName } from '@property-events/protocol'
 import { isDay, readCaseRef, readObject } from '../../http/requests/body-members.ts'
 import type { BodyReading } from '../../http/requests/body-members.ts'
 
@@ -105,13 +105,8 @@ async function end(context: Context, access: Access, holdId: string): Promise<Ou
   return uncachedAnswer(holdAnswer(outcome.hold, Date.now()))
 }
 
-interface HoldBody {
+interface HoldBody extends Pick<HoldRequest, 'subjectId' | 'ground' | 'caseRef' | 'untilMs'> {
   readonly feed: FeedName
-  readonly subjectId: string
-  readonly ground: HoldGround
-  /** The first millisecond after the last day of the hold. */
-  readonly untilMs: number
-  readonly caseRef: string | undefined
 }
 
 const names = ['feed', 'subjectId', 'ground', 'until', 'caseRef'] as const

@@ -1,14 +1,12 @@
 /** Carries out retention in the background (D17, docs/decisions/0034): once a day for each feed, in steps, on one node at a time. */
-import type { TenantStore } from '../../tenants/tenant.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import type { RetentionStore } from './retention.ts'
-import type { ExpiryStore } from '../contact-expiry/contact-expiry.ts'
-import type { ErasureStore } from '../erasure/erasure.ts'
 import { isFeedRefusal } from '../../events/feed.ts'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { inSteps, pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { Head, EventStore } from '../../events/event-log.ts'
+import type { Head } from '../../events/event-log.ts'
 import { feedName } from '../../events/feed-key.ts'
 import { expireContacts } from '../contact-expiry/worker.ts'
 import { beginningOfDay, retainedFeeds, tenantRules } from './rules.ts'
@@ -21,13 +19,7 @@ const checkEveryMs = 60_000
 const pausePerStep = 3
 const mostEvents = 500
 
-type Storage = {
-  readonly erasures: ErasureStore
-  readonly events: EventStore
-  readonly expiry: ExpiryStore
-  readonly retention: RetentionStore
-  readonly tenants: TenantStore
-}
+type Storage = Pick<StorageEngine, 'erasures' | 'events' | 'expiry' | 'retention' | 'tenants'>
 
 interface RetainingParts {
   readonly storage: Storage

@@ -1,5 +1,4 @@
 /** Epochs in a database: beginning one, and where publishing waits for one (D13). */
-import { feedNames } from '@property-events/protocol'
 import { newEpochId } from '../../events/epochs.ts'
 import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/changes.ts'
 import { endMaintenance } from '../../maintenance/store.ts'
@@ -11,7 +10,7 @@ import { smallints, texts, uuids } from '../../sql/postgres/array.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database } from '../../sql/postgres/connection.ts'
 import type { Session, Statement } from '../../sql/postgres/session.ts'
-import { feedNumbers } from '../../sql/database.ts'
+import { feedNumbers, feedOfNumber } from '../../sql/database.ts'
 import type { EpochNeed, WaitingFeed } from '../../events/epochs.ts'
 import { webhooksCopied } from '../../audit/webhook-changes.ts'
 import type { CopiedWebhooks } from '../../webhooks/endpoint.ts'
@@ -218,12 +217,11 @@ export async function waitingFeeds(database: Database, history: Witness): Promis
     selectWaiting,
     [all],
   )
-  return rows.flatMap(({ tenant: tenantId, feed: number, held, shown }) => {
-    const feed = feedNames.find((name) => feedNumbers[name] === number)
-    if (feed === undefined) return []
-    const shownNumber = shown === null ? undefined : Number(shown)
-    return [{ key: { tenantId, feed }, heldNumber: Number(held), shownNumber }]
-  })
+  return rows.map(({ tenant: tenantId, feed, held, shown }) => ({
+    key: { tenantId, feed: feedOfNumber(feed, 'feed') },
+    heldNumber: Number(held),
+    shownNumber: shown === null ? undefined : Number(shown),
+  }))
 }
 
 /** Numbers that the last check found missing may have been dealt with since, so they are looked for again. */

@@ -1,25 +1,16 @@
 /** The lines of an import of tenants, read one by one (PROTOCOL §12.3). */
 import { readJson, scopes } from '@property-events/protocol'
 import { isLabel } from '../../keys/routes/key-body.ts'
-import type { ProblemError, Scope } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { BodyFormat } from '../../http/requests/body-headers.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
+import { membersOf } from '../../runtime/members-of.ts'
+import type { TenantLine } from '../import-tenants.ts'
 import { isReference, isTenantName, referenceWords, tenantNameWords } from './tenant-body.ts'
 
-export interface ImportLine {
-  readonly reference: string
-  readonly name: string
-  readonly keys: readonly ImportedKey[]
-}
-
-interface ImportedKey {
-  readonly label: string
-  readonly scopes: readonly Scope[]
-}
-
 type ImportReading =
-  | { readonly kind: 'lines'; readonly lines: readonly ImportLine[] }
+  | { readonly kind: 'lines'; readonly lines: readonly TenantLine[] }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
 export const maxImportLines = 10_000
@@ -30,7 +21,7 @@ const linesPerTurn = 500
 
 /** `text`: valid UTF-8, decoded; one object per line, ignoring blank lines, or an array of them. */
 export async function readImport(text: string, format: BodyFormat): Promise<ImportReading> {
-  const lines: ImportLine[] = []
+  const lines: TenantLine[] = []
   const errors: ProblemError[] = []
   const references = new Map<string, number>()
   const written = format === 'ndjson' ? text.split('\n') : linesOf(text)
@@ -63,7 +54,7 @@ function linesOf(text: string): readonly string[] {
 }
 
 function repeated(
-  { reference }: ImportLine,
+  { reference }: TenantLine,
   number: number,
   references: Map<string, number>,
 ): readonly ProblemError[] {
@@ -76,7 +67,7 @@ function repeated(
 
 const members: readonly string[] = ['reference', 'name', 'keys']
 
-function readLine(line: string, number: number): ImportLine | { readonly errors: readonly ProblemError[] } {
+function readLine(line: string, number: number): TenantLine | { readonly errors: readonly ProblemError[] } {
   const reading = readJson(line, { maxDepth: 4 })
   const value = reading.kind === 'read' ? membersOf(reading.value) : undefined
   const fault = (member: string, message: string): ProblemError => {
@@ -105,10 +96,10 @@ function readLine(line: string, number: number): ImportLine | { readonly errors:
 
 const keysWords = `keys must be a list of at most ${maxKeysOfLine} {"label":…,"scopes":[…]}, with scopes of ${scopes.join(', ')}.`
 
-function readKeys(given: unknown): readonly ImportedKey[] | undefined {
+function readKeys(given: unknown): TenantLine['keys'] | undefined {
   if (given === undefined) return []
   if (!Array.isArray(given) || given.length > maxKeysOfLine) return undefined
-  const keys = given.flatMap((one: unknown): readonly ImportedKey[] => {
+  const keys = given.flatMap((one: unknown): TenantLine['keys'] => {
     const { label = '', scopes: words, ...others } = membersOf(one) ?? {}
     if (!Array.isArray(words) || words.length === 0 || Object.keys(others).length > 0) return []
     const wanted = scopes.filter((scope) => words.includes(scope))
@@ -121,8 +112,4 @@ function readKeys(given: unknown): readonly ImportedKey[] | undefined {
 
 function isTextOf(value: unknown, isAllowed: (text: string) => boolean): value is string {
   return typeof value === 'string' && isAllowed(value)
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
 }

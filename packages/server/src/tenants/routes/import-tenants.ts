@@ -5,7 +5,7 @@ import type { Outcome, Request } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { readBodyHeaders, refusalOfBytes, unsupportedType } from '../../http/requests/body-headers.ts'
 import { maxImportLines, readImport } from './import-body.ts'
-import type { ImportLine } from './import-body.ts'
+import type { TenantLine } from '../import-tenants.ts'
 import type { Operation } from '../../http/operation.ts'
 import { readBody } from '../../http/requests/read-body.ts'
 import { adminOperation, noParameters } from '../../http/admin-operation.ts'
@@ -65,7 +65,7 @@ async function withFile(context: Context, request: Request, access: Access): Pro
 async function bringIn(
   context: Context,
   access: Access,
-  lines: readonly ImportLine[],
+  lines: readonly TenantLine[],
   requestId: string,
 ): Promise<Outcome> {
   const items: ImportedTenant[] = []

@@ -31,9 +31,10 @@ export async function tenantView(
   }
 }
 
-function tenantMembers(
+/** The members of a tenant, and what is under way for it: nothing, if it is new. */
+export function tenantMembers(
   { tenantId, name, reference, suspended, withoutDuties, createdMs }: Tenant,
-  { leaving, deletion }: TenantState,
+  { leaving, deletion }: TenantState = {},
 ): TenantAnswer {
   return {
     tenantId,
@@ -55,9 +56,4 @@ function tenantMembers(
         : { id: deletion.deletionId, state: deletion.state },
     createdAt: timeOf(createdMs),
   }
-}
-
-/** The members of a new tenant, for which nothing is under way. */
-export function newTenantMembers(tenant: Tenant): TenantAnswer {
-  return tenantMembers(tenant, {})
 }

@@ -4,6 +4,7 @@ import { comesFirst } from '../../publishing/last-published.ts'
 import type { PublishedTenant, LastPublished } from '../../publishing/last-published.ts'
 import type { Tenant, TenantStore } from '../tenant.ts'
 import type { RowCursor } from '../../http/listed.ts'
+import { firstIndex } from '../../runtime/first-index.ts'
 
 /** What the order is made from. */
 export interface TenantOrderContext {
@@ -26,7 +27,9 @@ export async function tenantsByPublish(
 ): Promise<readonly OrderedTenant[]> {
   const sorted = await lastPublished.sorted()
   const found: OrderedTenant[] = []
-  for (let n = after === undefined ? 0 : firstAfter(sorted, after); n < sorted.length; n += 1) {
+  // Whether or not a tenant has exactly that place.
+  const first = after === undefined ? 0 : firstIndex(sorted, (one) => comesFirst(one, after) <= 0)
+  for (let n = first; n < sorted.length; n += 1) {
     const place = sorted[n]
     if (place === undefined || found.length > limit) break
     const { tenantId } = place
@@ -35,18 +38,6 @@ export async function tenantsByPublish(
     if (tenant !== undefined) found.push({ ...place, tenant })
   }
   return found
-}
-
-/** The index of the first tenant after the place, whether or not a tenant has exactly that place. */
-function firstAfter(sorted: readonly PublishedTenant[], place: PublishedTenant): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const one = sorted[middle]
-    if (one !== undefined && comesFirst(one, place) <= 0) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 export function lastPublishedAt({ created }: PublishedTenant): string | null {

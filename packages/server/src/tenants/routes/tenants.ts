@@ -18,7 +18,7 @@ import { listBy, positionCursor } from '../../http/listed.ts'
 import { reachedTenants } from '../../keys/access/reach.ts'
 import { lastPublishOrder, lastPublishedAt, publishCursor, tenantsByPublish } from './tenants-by-publish.ts'
 import type { OrderedTenant, TenantOrderContext } from './tenants-by-publish.ts'
-import { newTenantMembers, tenantView } from './tenant-answer.ts'
+import { tenantMembers, tenantView } from './tenant-answer.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { TenantViewContext } from './tenant-answer.ts'
 import type { TenantContext } from './tenant-operation.ts'
@@ -172,7 +172,7 @@ export function createTenant(context: Context): Operation {
         const outcome = await context.tenants.createTenant(tenant, actorOf(asked.access))
         if (outcome !== 'created') return conflict(outcome)
         const location = `${context.basePath}/v1/admin/tenants/${tenantId}`
-        return uncachedAnswer(newTenantMembers(tenant), success.created, { location })
+        return uncachedAnswer(tenantMembers(tenant), success.created, { location })
       }),
   })
 }

@@ -1,5 +1,6 @@
 /** A plan as a call: of `append_event` for one event, else of `append_events`. */
 import type { Ticks } from '@property-events/protocol'
+import { viewCounts } from '../../append/decide-append.ts'
 import type { EventRow, ReservedId } from '../../append/decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../../event-json.ts'
 import { answerColumns, contextParameters, readAnswer } from './append-answer.ts'
@@ -173,15 +174,6 @@ function addRows(planned: PlannedRow[], { rows }: FeedPlan, n: number): void {
     viewNths.set(event.state.category, viewNth)
     planned.push({ n, nth, event, latest: lastOf.get(event.subjectId) === row, wish, firstStamp, viewNth })
   }
-}
-
-function viewCounts(rows: readonly EventRow[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
-  for (const { event } of rows) {
-    const { category } = event.state
-    if (category !== null) counts.set(category, (counts.get(category) ?? 0) + 1)
-  }
-  return counts
 }
 
 function hex(bytes: Uint8Array | null): string | null {

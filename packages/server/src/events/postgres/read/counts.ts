@@ -1,11 +1,11 @@
 /** Counts events before a time, and live subjects. */
-import { feedNames, viewsOf } from '@property-events/protocol'
+import { viewsOf } from '@property-events/protocol'
 import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../../event-log.ts'
 import { bigints, texts } from '../../../sql/postgres/array.ts'
 import type { Reads } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
 import { eventAt } from '../../log-statements.ts'
-import { feedNumbers } from '../../../sql/database.ts'
+import { feedNumbers, feedOfNumber } from '../../../sql/database.ts'
 
 const countColumns = 'f.tenant::text, f.feed, f.last_created, f.live_count AS live'
 
@@ -89,18 +89,11 @@ export async function readCounts(
     tenantId === undefined
       ? await database.read<CountRow>(countStatements.counts, [])
       : await database.read<CountRow>(countStatements.countsOfTenant, [tenantId])
-  return rows.flatMap(({ tenant, feed: number, last_created: created, live }) => {
-    const feed = feedNames.find((name) => feedNumbers[name] === number)
-    if (feed === undefined) return []
-    const key = { tenantId: tenant, feed }
-    return [
-      {
-        key,
-        created: created === null ? undefined : BigInt(created),
-        live: Number(live),
-      },
-    ]
-  })
+  return rows.map(({ tenant, feed, last_created: created, live }) => ({
+    key: { tenantId: tenant, feed: feedOfNumber(feed, 'feed') },
+    created: created === null ? undefined : BigInt(created),
+    live: Number(live),
+  }))
 }
 
 interface NewestRow {

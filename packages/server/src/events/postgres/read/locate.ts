@@ -1,4 +1,3 @@
-import { feedNames } from '@property-events/protocol'
 import { partsOfView } from '../../branches/branch-view.ts'
 import { epochWeightSql } from '../../epochs.ts'
 import { StorageFailure } from '../../../sql/storage-errors.ts'
@@ -8,7 +7,7 @@ import { smallints, uuids } from '../../../sql/postgres/array.ts'
 import type { Database, Reads } from '../../../sql/postgres/connection.ts'
 import { readsOf } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
-import { feedNumbers } from '../../../sql/database.ts'
+import { feedNumbers, feedOfNumber } from '../../../sql/database.ts'
 import { headOf } from './head.ts'
 import type { HeadRow } from './head.ts'
 import { isOpenWindow } from '../../time-reservation.ts'
@@ -145,10 +144,11 @@ export async function readVersions(
     keys === undefined
       ? await database.read<VersionRow>(locateStatements.versions, [])
       : await database.read<VersionRow>(locateStatements.someVersions, namesOf(keys))
-  return rows.flatMap(({ tenant, feed: number, epoch, count }) => {
-    const feed = feedNames.find((name) => feedNumbers[name] === number)
-    return feed === undefined ? [] : [{ key: { tenantId: tenant, feed }, epoch, count: Number(count) }]
-  })
+  return rows.map(({ tenant, feed, epoch, count }) => ({
+    key: { tenantId: tenant, feed: feedOfNumber(feed, 'feed') },
+    epoch,
+    count: Number(count),
+  }))
 }
 
 export async function readVersionsTotal(database: Reads): Promise<FeedVersionsTotal> {

@@ -6,8 +6,8 @@ import type { Reads } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
 import { eventAt } from '../../log-statements.ts'
 import { feedNumbers } from '../../../sql/database.ts'
-import { utf8Of } from '../../../sql/postgres/long-rows.ts'
-import type { TextOrBytes } from '../../../sql/postgres/long-rows.ts'
+import { storedEventOf } from './read-event.ts'
+import type { EventRow } from './read-event.ts'
 
 const longTexts = 'bytes'
 
@@ -76,27 +76,22 @@ export const readAfterStatements = {
   },
 } as const satisfies Record<string, Statement>
 
-interface Row {
-  readonly sequence: string
-  readonly json: TextOrBytes
-}
-
 export async function readAfter(database: Reads, query: ReadAfterQuery): Promise<readonly StoredEvent[]> {
   const { key, view, after, limit, latestOnly } = query
   const values = [key.tenantId, feedNumbers[key.feed], after, limit]
   const { set } = partsOfView(view)
   const rows = latestOnly
     ? set === undefined
-      ? await database.read<Row>(readAfterStatements.latest, [...values, texts(categoriesOf(query))])
-      : await database.read<Row>(readAfterStatements.branchLatest, [
+      ? await database.read<EventRow>(readAfterStatements.latest, [...values, texts(categoriesOf(query))])
+      : await database.read<EventRow>(readAfterStatements.branchLatest, [
           ...values,
           texts(categoriesOf(query)),
           set,
         ])
     : view === 'all'
-      ? await database.read<Row>(readAfterStatements.all, values)
-      : await database.read<Row>(readAfterStatements.view, [...values, view])
-  return rows.map(({ sequence, json }) => ({ sequenceNumber: Number(sequence), json: utf8Of(json) }))
+      ? await database.read<EventRow>(readAfterStatements.all, values)
+      : await database.read<EventRow>(readAfterStatements.view, [...values, view])
+  return rows.map(storedEventOf)
 }
 
 /** The categories that a view's subjects can have; contacts have none. */

@@ -22,7 +22,7 @@ const selectWithin: Statement = {
   text: `${select.text} AND e.branch = ANY ($4::text[])`,
 }
 
-interface Row {
+export interface EventRow {
   readonly sequence: string
   readonly json: TextOrBytes
 }
@@ -36,9 +36,9 @@ export async function readEvent(
   const values = [key.tenantId, feedNumbers[key.feed], id]
   const [row] =
     branches === undefined
-      ? await database.read<Row>(select, values)
-      : await database.read<Row>(selectWithin, [...values, texts(branches)])
-  return row && { sequenceNumber: Number(row.sequence), json: utf8Of(row.json) }
+      ? await database.read<EventRow>(select, values)
+      : await database.read<EventRow>(selectWithin, [...values, texts(branches)])
+  return row && storedEventOf(row)
 }
 
 const longTexts = 'bytes'
@@ -78,11 +78,6 @@ export const readSubjectStatements = {
   },
 } as const satisfies Record<string, Statement>
 
-interface SubjectRow {
-  readonly sequence: string
-  readonly json: TextOrBytes
-}
-
 export async function readLatest(
   database: Reads,
   key: FeedKey,
@@ -95,8 +90,8 @@ export async function readLatest(
   const within = [upTo ?? Number.MAX_SAFE_INTEGER, branches === undefined ? null : texts(branches)]
   const [row] =
     branches === undefined && upTo === undefined
-      ? await database.read<SubjectRow>(latest, values)
-      : await database.read<SubjectRow>(latestWithin, [...values, ...within])
+      ? await database.read<EventRow>(latest, values)
+      : await database.read<EventRow>(latestWithin, [...values, ...within])
   return row && storedEventOf(row)
 }
 
@@ -108,11 +103,11 @@ export async function readSubject(
   const { history, historyWithin } = readSubjectStatements
   const rows =
     branches === undefined
-      ? await database.read<SubjectRow>(history, values)
-      : await database.read<SubjectRow>(historyWithin, [...values, texts(branches)])
+      ? await database.read<EventRow>(history, values)
+      : await database.read<EventRow>(historyWithin, [...values, texts(branches)])
   return rows.map(storedEventOf)
 }
 
-function storedEventOf({ sequence, json }: SubjectRow): StoredEvent {
+export function storedEventOf({ sequence, json }: EventRow): StoredEvent {
   return { sequenceNumber: Number(sequence), json: utf8Of(json) }
 }

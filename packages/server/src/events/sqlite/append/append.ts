@@ -1,9 +1,14 @@
 /** Appends in one immediate transaction, of which there is one at a time: look-ups see everything committed before. */
-import type { Category, EventTypeCatalogue, Ticks } from '@property-events/protocol'
+import type { EventTypeCatalogue, Ticks } from '@property-events/protocol'
 import { refusalOf } from '../../feed.ts'
 import { readClock } from '../../../runtime/clock.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
-import { decideAppend, defaultClockToleranceTicks, previewOf } from '../../append/decide-append.ts'
+import {
+  decideAppend,
+  defaultClockToleranceTicks,
+  previewOf,
+  viewCounts,
+} from '../../append/decide-append.ts'
 import type { AppendDecision, EventRow, ReservedId } from '../../append/decide-append.ts'
 import { eventJson, parseEventJson } from '../../event-json.ts'
 import type { AppendLookups } from '../../append/append-plan.ts'
@@ -222,12 +227,7 @@ function utf8(text: string): Uint8Array {
 function entryInserter(db: Connection): (feedNo: number, rows: readonly EventRow[]) => void {
   const { takeOrdinals, insertEntry } = eventStatements(db)
   return (feedNo, rows) => {
-    const counts = new Map<Category, number>()
-    for (const { event } of rows) {
-      const { category } = event.state
-      if (category !== null) counts.set(category, (counts.get(category) ?? 0) + 1)
-    }
-    for (const [category, count] of counts) {
+    for (const [category, count] of viewCounts(rows)) {
       const last = takeOrdinals.get(count, feedNo, category)
       if (last === undefined) continue
       let ordinal = last - count

@@ -4,7 +4,7 @@ import { endsOf, numbersOf } from '../../live-subjects.ts'
 import { partsOfView } from '../../branches/branch-view.ts'
 import type { LiveQuery, LiveStep } from '../../live-subjects.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
-import { feedNumbers } from '../feed-row.ts'
+import { feedNumbers, sequenceReader } from '../feed-row.ts'
 
 /** A range of the primary key; no event is read. Of a set of branches, one look into its own key for each subject. */
 export const liveSubjectsStatement = `SELECT subject, position,
@@ -25,9 +25,7 @@ interface SubjectRow {
 export function liveReader(db: Connection): (query: LiveQuery) => LiveStep {
   const feedNoOf = feedNumbers(db)
   const select = db.prepare<[object], SubjectRow>(liveSubjectsStatement)
-  const numberAt = db
-    .prepare<[number, number], number>('SELECT sequence FROM event WHERE place = (? << 40) | ?')
-    .pluck()
+  const numberAt = sequenceReader(db)
   return db.transaction((query: LiveQuery): LiveStep => {
     const { key, view, first, last, after, limit } = query
     const feed = feedNoOf(key)
@@ -48,7 +46,7 @@ export function liveReader(db: Connection): (query: LiveQuery) => LiveStep {
     const found = rows.flatMap(({ subject, position, live }) =>
       live === 1 ? [{ subjectId: uuidOfBytes(subject), position }] : [],
     )
-    const read = (position: number): number => numberAt.get(feed, position) ?? 0
+    const read = (position: number): number => numberAt(feed, position) ?? 0
     const ends = new Map(endsOf(found).map((position) => [position, read(position)]))
     return {
       subjects:

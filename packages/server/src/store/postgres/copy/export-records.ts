@@ -1,4 +1,4 @@
-import { feedNames } from '@property-events/protocol'
+import type { HeadRow } from '../../../events/postgres/read/head.ts'
 import type { Category } from '@property-events/protocol'
 import { moveStateOf } from '../../../tenants/move/move.ts'
 import { sqlOver } from '../../../sql/postgres.ts'
@@ -10,7 +10,7 @@ import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } fr
 import { oneSnapshot } from '../../../sql/postgres/connection.ts'
 import type { Database } from '../../../sql/postgres/connection.ts'
 import type { Row, Session, Statement, Value } from '../../../sql/postgres/session.ts'
-import { feedNumbers } from '../../../sql/database.ts'
+import { feedNumbers, feedOfNumber } from '../../../sql/database.ts'
 import { eventAt } from '../../../events/log-statements.ts'
 
 /** In one transaction, which shows one moment for as long as the copy takes. */
@@ -26,8 +26,8 @@ export function exportRecords(
       [],
     )
     for (const row of feeds) {
-      const feed = feedNames.find((name) => feedNumbers[name] === row.feed)
-      if (feed !== undefined) await exportFeed(session, { tenantId: row.tenant, feed }, row, after, take)
+      const key = { tenantId: row.tenant, feed: feedOfNumber(row.feed, 'feed') }
+      await exportFeed(session, key, row, after, take)
     }
     const [store] = await session.query<WholeRow>(readWhole, [])
     const [firstOffset, needsEpoch] = [Number(store?.first_offset), store?.needs_epoch ?? true]
@@ -46,14 +46,9 @@ interface WholeRow {
   readonly reserved: string | null
 }
 
-export interface FeedRow {
+export interface FeedRow extends Omit<HeadRow, 'last_sequence' | 'last_created'> {
   readonly tenant: string
   readonly feed: number
-  readonly epoch: string
-  readonly number_offset: string
-  readonly revision: string
-  readonly thinned: string
-  readonly last_position: string
   readonly needs_epoch: boolean
   readonly move: string | null
   readonly stamp_floor: string | null

@@ -3,6 +3,7 @@ import { reducedEventJson, erasedEventJson } from '../../../events/append/reduce
 import type { ReductionRecord, ThinningRecord, KeptRecord } from '../../store-records.ts'
 import { bigints, texts, uuids } from '../../../sql/postgres/array.ts'
 import type { Session, Statement } from '../../../sql/postgres/session.ts'
+import type { FeedKey } from '../../../events/feed-key.ts'
 import { eventAt } from '../../../events/log-statements.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
@@ -40,16 +41,9 @@ export async function importReduction(
 ): Promise<void> {
   const feed = [key.tenantId, feedNumbers[key.feed]] as const
   const positions = bigints(events.map(({ position }) => position))
-  const full = await session.query<{ position: string; id: string; subject: string; json: string }>(
-    readFull,
-    [...feed, bigints(events.flatMap((one) => (one.isKept === true ? [] : [one.position])))],
-  )
-  await session.query(reduceImported, [
-    ...feed,
-    bigints(full.map(({ position }) => BigInt(position))),
-    uuids(full.map(({ id }) => id)),
-    texts(full.map(({ subject, json }) => reducedEventJson('erased', key.feed, subject, json))),
-  ])
+  const shown = bigints(events.flatMap((one) => (one.isKept === true ? [] : [one.position])))
+  const full = await session.query<FullRow>(readFull, [...feed, shown])
+  await session.query(reduceImported, [...feed, ...reducedLists('erased', key, full)])
   if (key.feed === 'property' && full.length > 0) {
     const found = [
       uuids(full.map(({ subject }) => subject)),
@@ -60,6 +54,22 @@ export async function importReduction(
   }
   const numbers = bigints(events.map(({ sequenceNumber }) => sequenceNumber))
   await session.query(noteReduced, [...feed, revision, positions, numbers])
+}
+
+type FullRow = {
+  readonly position: string
+  readonly id: string
+  readonly subject: string
+  readonly json: string
+}
+
+/** Positions, ids and what is left of the events. */
+function reducedLists(state: 'erased' | 'thinned', { feed }: FeedKey, rows: readonly FullRow[]) {
+  return [
+    bigints(rows.map(({ position }) => BigInt(position))),
+    uuids(rows.map(({ id }) => id)),
+    texts(rows.map(({ subject, json }) => reducedEventJson(state, feed, subject, json))),
+  ] as const
 }
 
 const readUnthinned: Statement = {
@@ -89,16 +99,8 @@ export async function importThinning(
   const feed = [key.tenantId, feedNumbers[key.feed]] as const
   const positions = bigints(all)
   await session.query(dropKept, [...feed, positions])
-  const full = await session.query<{ position: string; id: string; subject: string; json: string }>(
-    readUnthinned,
-    [...feed, positions],
-  )
-  await session.query(thinImported, [
-    ...feed,
-    bigints(full.map(({ position }) => BigInt(position))),
-    uuids(full.map(({ id }) => id)),
-    texts(full.map(({ subject, json }) => reducedEventJson('thinned', key.feed, subject, json))),
-  ])
+  const full = await session.query<FullRow>(readUnthinned, [...feed, positions])
+  await session.query(thinImported, [...feed, ...reducedLists('thinned', key, full)])
   await session.query(noteThinned, [...feed, thinned, positions])
 }
 
