@@ -2,7 +2,7 @@
 import type { ProblemError } from '@property-events/protocol'
 import type { AuditRow as AuditRowAnswer } from '@property-events/protocol/wire'
 import type { AuditRow, AuditStore } from './audit.ts'
-import { refused, uncachedAnswer } from '../http/exchange.ts'
+import { uncachedAnswer, invalidParameters } from '../http/exchange.ts'
 import { quoteInput } from '../http/requests/echo-text.ts'
 import { readTimeMs, timeSchema } from '../http/requests/time-parameter.ts'
 import { keyIdSchema } from '../http/openapi/parameters.ts'
@@ -60,8 +60,7 @@ export function readAudit(context: Context): Operation {
       const rows = await context.audit.read({ ...query, first: 'newest', tenant, limit: limit + 1 })
       if (rows === 'unknownRow') {
         const message = 'There is no such row, or it is gone: start again without after.'
-        const errors = [{ parameter: 'after', code: 'not_a_place', message }]
-        return refused({ code: 'invalid_parameter', errors })
+        return invalidParameters({ parameter: 'after', code: 'not_a_place', message })
       }
       const { items, next } = auditRows.page(rows, limit, ({ id }) => id)
       // No tenant sees the names of the people who run the service.

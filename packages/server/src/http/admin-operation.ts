@@ -10,7 +10,7 @@ import type { ParameterSchema, PathSchema, PathSchemas } from './openapi/operati
 import { keyIdSchema, uuidSchema } from './openapi/parameters.ts'
 import { keyedHeaders, madeHeaders } from './openapi/responses.ts'
 import { success } from './problem/problem.ts'
-import { readQuery } from './requests/query.ts'
+import { readParameters } from './requests/query.ts'
 import type { Operation, OperationSchema } from './operation.ts'
 import type { ServiceLimits } from './limits.ts'
 
@@ -63,11 +63,9 @@ export function adminOperation<Parameters>(context: AdminContext, route: AdminRo
     prepare({ query, params }) {
       const unknown = route.refusalOfPath?.(params)
       if (unknown !== undefined) return () => unknown
-      const names = Object.keys(route.query ?? {})
-      const reading = readQuery(query, { names, style: 'own', maxParameters: context.limits.maxParameters })
-      const errors = [...reading.errors]
-      const parameters = route.read(reading.values, errors)
-      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+      const reading = readParameters(query, Object.keys(route.query ?? {}), context.limits, route.read)
+      if (reading.kind === 'refused') return () => reading
+      const { parameters } = reading
       return (request, access) => {
         if (route.operatorsOnly === true && access.adminScopes.every((scope) => scope !== need)) {
           const detail = `Only an operator key with the scope ${need} may do this.`

@@ -1,6 +1,6 @@
 /** A request and its answer as values: everything an operation is given, and everything it can return. No transport shows through. */
 import type { LiveOut } from './live-piece.ts'
-import type { Ticks } from '@property-events/protocol'
+import type { ProblemError, Ticks } from '@property-events/protocol'
 import type { EndSignal } from '../runtime/end-signal.ts'
 import type { ContentCoding, PageBody } from './answer-body.ts'
 import type { Flight, FlightUse } from './bytes-in-flight.ts'
@@ -55,6 +55,11 @@ export interface Refused {
 
 export function refused(refusal: Refusal): Refused {
   return { kind: 'refused', refusal }
+}
+
+/** Why the parameters of a request, in its path, its query or its headers, are refused. */
+export function invalidParameters(...errors: readonly ProblemError[]): Refused {
+  return refused({ code: 'invalid_parameter', errors })
 }
 
 /** Names are in lower case. Equal headers share one object wherever possible, because the lines made from it are kept. */

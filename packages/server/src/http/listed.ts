@@ -8,7 +8,7 @@ import type { ProblemError } from '@property-events/protocol'
 import { exampleIds } from '@property-events/protocol/example-ids'
 import type { SchemaName } from '@property-events/protocol/wire'
 import type { Access } from './access.ts'
-import { refused, uncachedAnswer } from './exchange.ts'
+import { refused, uncachedAnswer, invalidParameters } from './exchange.ts'
 import type { Outcome, Refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
 import { keyedOperation } from './keyed-operation.ts'
@@ -66,7 +66,7 @@ export function readId([given = '']: readonly string[], { one, parameter }: Name
   const id = parseUuid(given)
   if (id !== undefined) return id
   const message = `The id of ${one} must be a UUID: 8-4-4-4-12 hexadecimal digits, with hyphens.`
-  return refused({ code: 'invalid_parameter', errors: [{ parameter, code: 'not_a_uuid', message }] })
+  return invalidParameters({ parameter, code: 'not_a_uuid', message })
 }
 
 /** `including`: what a reader might not expect in the list. */
@@ -178,7 +178,7 @@ function readAfter(
     const message = `${quoteInput(text)} is not the id of ${one}, a UUID.`
     errors.push({ parameter: 'after', code: 'not_a_uuid', message })
   }
-  return errors.length > 0 ? refused({ code: 'invalid_parameter', errors }) : after
+  return errors.length > 0 ? invalidParameters(...errors) : after
 }
 
 /** How `after` and `next` of a list of administration name a row. */

@@ -1,6 +1,6 @@
 /** Where a stream begins (PROTOCOL §13): after the last id that its reader has, or after the place in its query. */
 import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
-import type { Request } from '../http/exchange.ts'
+import type { Refused, Request } from '../http/exchange.ts'
 import type { TypeFilter } from '../reading/representation/type-filter.ts'
 import { readCursorParameters } from '../reading/routes/cursor-parameters.ts'
 import type { CursorRules } from '../reading/routes/cursor-parameters.ts'
@@ -30,12 +30,12 @@ export function readStreamQuery(
   queryText: string,
   feed: FeedName,
   rules: CursorRules,
-): StreamQuery | { readonly errors: readonly ProblemError[] } {
+): StreamQuery | Refused {
   const parts = queryText.split('&')
   // Read as a number, so that it is checked like one, and refused if it is repeated.
   const text = parts.map((part) => (part === 'after=head' ? 'after=0' : part)).join('&')
   const reading = readCursorParameters(text, streamNames, feed, rules)
-  if (reading.kind === 'faults') return { errors: reading.errors }
+  if (reading.kind === 'refused') return reading
   const { view, types, epoch, after } = reading.parameters
   if (parts.includes('after=head')) return { view, types, epoch, after: 'head' }
   return { view, types, epoch, after: parts.some(isAfter) ? after : undefined }

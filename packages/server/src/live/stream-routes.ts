@@ -14,7 +14,7 @@ import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { EventStore } from '../events/event-log.ts'
 import { consumerNameOf } from '../consumers/consumer-name.ts'
-import { refused } from '../http/exchange.ts'
+import { refused, invalidParameters } from '../http/exchange.ts'
 import { feedKeyOf } from '../http/access.ts'
 import type { Outcome, Request } from '../http/exchange.ts'
 import type { Access } from '../http/access.ts'
@@ -75,10 +75,10 @@ export function streamEvents(context: Context, feedName: FeedName): Operation {
 
     prepare({ query }) {
       const reading = readStreamQuery(query, feedName, context)
-      if ('errors' in reading) return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      if ('kind' in reading) return () => reading
       return (request, access) => {
         const start = streamStart(request, reading)
-        if ('code' in start) return refused({ code: 'invalid_parameter', errors: [start] })
+        if ('code' in start) return invalidParameters(start)
         return openStream(context, { request, access, key: feedKeyOf(access, feedName) }, reading, start)
       }
     },

@@ -50,12 +50,11 @@ export function publishEvents(context: PublishContext, feedName: FeedName): Oper
     schema: () => schemaFor(feedName, limits.maxBodyBytes, limits.publication.maxEvents),
 
     prepare({ query }) {
-      const reading = readPublishParameters(query, limits.maxParameters)
-      if (reading.kind === 'faults') {
-        const refusal = refused({ code: 'invalid_parameter', errors: reading.errors })
+      const reading = readPublishParameters(query, limits)
+      if (reading.kind === 'refused') {
         return (request, access) => {
-          noteRefusal(context, request, access, feedKeyOf(access, feedName), refusal)
-          return refusal
+          noteRefusal(context, request, access, feedKeyOf(access, feedName), reading)
+          return reading
         }
       }
       return async (request, access) => {

@@ -1,5 +1,5 @@
 /** `PATCH /v1/admin/actors/{actor}`: the name that an actor of the audit is shown with (PROTOCOL §12.6). */
-import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import { uncachedAnswer, invalidParameters } from '../../http/exchange.ts'
 import { readActorName } from '../../tenants/routes/tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withReadBody } from '../../http/requests/read-body.ts'
@@ -42,6 +42,5 @@ export function nameActor(context: Context): Operation {
 
 function notAnActor() {
   const message = 'An actor is key: or cli: and its id, as rows of the audit have it.'
-  const errors = [{ parameter: 'actor', code: 'not_an_actor', message }]
-  return refused({ code: 'invalid_parameter', errors })
+  return invalidParameters({ parameter: 'actor', code: 'not_an_actor', message })
 }

@@ -4,12 +4,12 @@
  */
 import { feeds, nearestName } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
-import { noHeaders } from '../exchange.ts'
-import type { Headers } from '../exchange.ts'
+import { noHeaders, invalidParameters } from '../exchange.ts'
+import type { Headers, Refused } from '../exchange.ts'
 import type { Refusal } from '../problem/problem.ts'
 import { namesForHeader, quoteInput } from './echo-text.ts'
 
-interface QueryRules {
+export interface QueryRules {
   /** Names the operation knows, in their documented spelling. */
   readonly names: readonly string[]
   /** `spec`: names match without regard to case and unknown ones are ignored; `own`: unknown ones are faults (D19). */
@@ -63,6 +63,25 @@ export function readQuery(text: string, rules: QueryRules): QueryReading {
     } else values.set(known, value)
   }
   return { values, ignored, errors }
+}
+
+/** What a request asks for. */
+export type ParametersReading<Parameters> =
+  | { readonly kind: 'parameters'; readonly parameters: Parameters }
+  | Refused
+
+/** The parameters of one of our own operations (D19). `read` notes what is wrong with their values. */
+export function readParameters<Parameters>(
+  text: string,
+  names: readonly string[],
+  { maxParameters }: Pick<QueryRules, 'maxParameters'>,
+  read: (values: QueryReading['values'], errors: ProblemError[]) => Parameters,
+): ParametersReading<Parameters> {
+  const query = readQuery(text, { names, style: 'own', maxParameters })
+  const errors = [...query.errors]
+  const parameters = read(query.values, errors)
+  if (errors.length > 0) return invalidParameters(...errors)
+  return { kind: 'parameters', parameters }
 }
 
 /** Why one of our own requests that takes no parameters is refused if it has any (D19). */

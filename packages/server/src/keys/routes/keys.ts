@@ -3,7 +3,7 @@ import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { KeyRecord } from '../key.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
-import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import { refused, uncachedAnswer, invalidParameters } from '../../http/exchange.ts'
 import type { Outcome, Refused } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
@@ -94,10 +94,7 @@ export function askedTenant(
   const [only, ...others] = reached
   if (only !== undefined && others.length === 0) return only
   const message = 'This key covers several tenants: name one of them.'
-  return refused({
-    code: 'invalid_parameter',
-    errors: [{ parameter: 'tenant', code: 'missing', message }],
-  })
+  return invalidParameters({ parameter: 'tenant', code: 'missing', message })
 }
 
 export function getKey(context: KeysContext): Operation {

@@ -7,7 +7,7 @@ import type { Representation, RepresentationOf } from '../../reading/representat
 import { disclosedEvents } from '../disclosure/disclosure.ts'
 import type { StoredEvent, EventStore } from '../../events/event-log.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
-import { refused, uncachedJson, uncachedAnswer } from '../../http/exchange.ts'
+import { refused, uncachedJson, uncachedAnswer, invalidParameters } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
@@ -150,10 +150,7 @@ function maskedEvent({ json }: StoredEvent, form: Representation | undefined): M
 /** The fault repeats no reference of a contact (D18). */
 function notUuid(): Outcome {
   const message = 'The reference is not a UUID: 8-4-4-4-12 hexadecimal digits.'
-  return refused({
-    code: 'invalid_parameter',
-    errors: [{ parameter: 'contactRef', code: 'not_a_uuid', message }],
-  })
+  return invalidParameters({ parameter: 'contactRef', code: 'not_a_uuid', message })
 }
 
 /** In place of everything that names or reaches anybody. */

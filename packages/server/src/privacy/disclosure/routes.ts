@@ -4,7 +4,7 @@ import type { ProblemError } from '@property-events/protocol'
 import type { ExposedContact as ContactAnswer, UnknownTime } from '@property-events/protocol/wire'
 import type { DisclosedContact, TimeSpan } from './disclosures.ts'
 import type { DisclosureCursor, DisclosurePageQuery, DisclosurePage } from './disclosure-page.ts'
-import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import { refused, uncachedAnswer, invalidParameters } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
 import { keyIdSchema } from '../../http/openapi/parameters.ts'
 import { keyedOperation } from '../../http/keyed-operation.ts'
@@ -91,9 +91,10 @@ export function getExposure(context: Context): Operation {
 }
 
 const noKey = refused({ code: 'key_not_found' })
-const windowReversed = refused({
-  code: 'invalid_parameter',
-  errors: [{ parameter: 'to', code: 'before_from', message: '`to` must be later than `from`.' }],
+const windowReversed = invalidParameters({
+  parameter: 'to',
+  code: 'before_from',
+  message: '`to` must be later than `from`.',
 })
 
 interface ExposureQuery {
@@ -114,7 +115,7 @@ function readExposureQuery(
     readTimeMs('to', reading.values, errors),
   ]
   const after = disclosures.parseAfter(reading.values, errors)
-  if (errors.length > 0) return refused({ code: 'invalid_parameter', errors })
+  if (errors.length > 0) return invalidParameters(...errors)
   return { fromMs, toMs, after }
 }
 

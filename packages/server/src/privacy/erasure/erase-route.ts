@@ -64,16 +64,13 @@ export function erase(context: EraseContext): Operation {
     ],
 
     prepare({ query }) {
-      const reading = readDryRun(query, context.limits.maxParameters)
-      if (reading.kind === 'faults') {
-        const refusal = refused({ code: 'invalid_parameter', errors: reading.errors })
-        return () => refusal
-      }
+      const reading = readDryRun(query, context.limits)
+      if (reading.kind === 'refused') return () => reading
       return async (request, access) =>
         withReadBody(context, { request, access }, readErasureBody, async (body) => {
           const key = erasedFeed(access, body.feed)
           if ('refusal' in key) return key
-          if (reading.dryRun) return count(context, key, body)
+          if (reading.parameters) return count(context, key, body)
           return refusalUnlessFresh(access) ?? begin(context, key, body, access)
         })
     },

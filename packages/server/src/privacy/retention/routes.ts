@@ -50,8 +50,7 @@ export function readReductions(context: ReductionsContext, feedName: FeedName): 
 
     prepare({ query }) {
       const reading = readCursorParameters(query, names, feedName, context)
-      if (reading.kind === 'faults')
-        return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      if (reading.kind === 'refused') return () => reading
       const { after, limit, epoch } = reading.parameters
       return async (_request, access) => {
         const key = feedKeyOf(access, feedName)

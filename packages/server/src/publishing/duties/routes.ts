@@ -4,13 +4,13 @@
  */
 import type { DutyCounts, DutyLists } from '@property-events/protocol/wire'
 import { feedKeyOf } from '../../http/access.ts'
-import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import { uncachedAnswer } from '../../http/exchange.ts'
 import { keyedOperation } from '../../http/keyed-operation.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import { listBy } from '../../http/listed.ts'
 import type { RowCursor } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
-import { readQuery } from '../../http/requests/query.ts'
+import { readParameters } from '../../http/requests/query.ts'
 import { searchLimits } from '../../reading/search/find-properties.ts'
 import { searchInTurn } from '../../reading/search/properties-routes.ts'
 import type { SearchContext } from '../../reading/search/properties-routes.ts'
@@ -41,11 +41,6 @@ const query = { after: listQuery.after } as const
 const howLong = `One call looks at some ${searchLimits.properties.toLocaleString('en')} properties, and for half a second: ask again with \`after\` = \`next\` until \`next\` is null, and add the counts up. A node makes one such count at a time. If the operator has switched duties off for the tenant, \`advised\` is false and nothing is counted.`
 
 export function listDuties(context: Context): Operation {
-  const rules = {
-    names: Object.keys(query),
-    style: 'own',
-    maxParameters: context.limits.maxParameters,
-  } as const
   return keyedOperation({
     method: 'GET',
     path: '/v1/property-events/duties',
@@ -60,10 +55,9 @@ export function listDuties(context: Context): Operation {
     problems: ['overloaded'],
 
     prepare(target) {
-      const { values, errors: found } = readQuery(target.query, rules)
-      const errors = [...found]
-      const from = parseAfter(values, errors)
-      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+      const reading = readParameters(target.query, Object.keys(query), context.limits, parseAfter)
+      if (reading.kind === 'refused') return () => reading
+      const from = reading.parameters
       return async (request, access) => {
         const { tenantId } = feedKeyOf(access, 'property')
         if (access.withoutDuties === true) return uncachedAnswer(notAdvised)

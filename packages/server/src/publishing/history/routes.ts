@@ -2,7 +2,7 @@
 import { publicationDaysKept } from './publication.ts'
 import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import { keyedOperation } from '../../http/keyed-operation.ts'
-import { readQuery } from '../../http/requests/query.ts'
+import { readParameters } from '../../http/requests/query.ts'
 import type { Operation } from '../../http/operation.ts'
 import { publicationSchemas, publicationsAnswer, readPublicationParameters } from './publications-answer.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
@@ -18,11 +18,6 @@ interface Context {
 }
 
 export function listOwnPublications(context: Context): Operation {
-  const rules = {
-    names: Object.keys(publicationSchemas),
-    style: 'own',
-    maxParameters: context.limits.maxParameters,
-  } as const
   return keyedOperation({
     method: 'GET',
     path: '/v1/publications',
@@ -35,15 +30,16 @@ export function listOwnPublications(context: Context): Operation {
     ok: { description: 'Minutes in which something was published or refused.', schema: 'Publications' },
 
     prepare({ query }) {
-      const { values, errors: found } = readQuery(query, rules)
-      const errors = [...found]
-      const asked = readPublicationParameters(values, errors)
-      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+      const names = Object.keys(publicationSchemas)
+      const reading = readParameters(query, names, context.limits, readPublicationParameters)
+      if (reading.kind === 'refused') return () => reading
       return async (_request, { keyId = '', grants }) => {
         const own = grants.filter(({ scopes }) => scopes.some((scope) => scope.endsWith(':publish')))
         const [tenantId, ...others] = new Set(own.map((grant) => grant.tenantId))
         if (tenantId === undefined || others.length > 0) return refused({ code: 'ambiguous_tenant' })
-        return uncachedAnswer(await publicationsAnswer(context.publications, tenantId, keyId, asked))
+        return uncachedAnswer(
+          await publicationsAnswer(context.publications, tenantId, keyId, reading.parameters),
+        )
       }
     },
   })

@@ -5,7 +5,7 @@
 import { feedNames, feeds, formatTicks, parseUuid } from '@property-events/protocol'
 import type { FeedState } from '@property-events/protocol/wire'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
-import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import { uncachedAnswer, invalidParameters } from '../../http/exchange.ts'
 import type { Headers, Outcome } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { capital, keyedProblems } from '../../http/openapi/responses.ts'
@@ -74,9 +74,9 @@ function ofTenant(context: TenantContext, operation: Operation): Operation {
       const tenantId = parseUuid(given)
       const { errors } = readQuery(query, rules)
       if (tenantId === undefined) {
-        return () => refused({ code: 'invalid_parameter', errors: [notTenantId, ...errors] })
+        return () => invalidParameters(notTenantId, ...errors)
       }
-      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+      if (errors.length > 0) return () => invalidParameters(...errors)
       const call = operation.prepare({ query, params })
       return async (request, access) => {
         if (!reaches(access, 'admin:inspect', tenantId)) return noTenant

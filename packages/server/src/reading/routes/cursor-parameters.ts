@@ -16,6 +16,8 @@ import type { ServiceLimits } from '../../http/limits.ts'
 import type { Refusal } from '../../http/problem/problem.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readQuery } from '../../http/requests/query.ts'
+import type { ParametersReading } from '../../http/requests/query.ts'
+import { invalidParameters } from '../../http/exchange.ts'
 import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
 import { apiEventTypeSchema } from '../../http/openapi/parameters.ts'
 
@@ -44,17 +46,13 @@ export interface CursorRules {
 /** Proxies close connections that are silent for a minute, many already after half of that. */
 const longestWaitSeconds = 30
 
-type CursorReading =
-  | { readonly kind: 'parameters'; readonly parameters: CursorParameters }
-  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
-
 /** Reads the parameters that the operation has; it does not know the others, which keep their defaults. */
 export function readCursorParameters(
   queryText: string,
   names: readonly CursorName[],
   feed: FeedName,
   { limits, catalogue }: CursorRules,
-): CursorReading {
+): ParametersReading<CursorParameters> {
   const query = readQuery(queryText, { names, style: 'own', maxParameters: limits.maxParameters })
   const errors: ProblemError[] = [...query.errors]
   const number = (name: CursorName, least: number, most: number): number | undefined => {
@@ -83,11 +81,11 @@ export function readCursorParameters(
   }
   const type = query.values.get('apiEventType')
   const view = type === undefined ? 'all' : readApiEventType(feed, type)
-  if (typeof view !== 'string') return { kind: 'faults', errors: [...errors, view] }
+  if (typeof view !== 'string') return invalidParameters(...errors, view)
   const types = readTypes(query.values.get('types'), feed, catalogue)
-  if ('message' in types) return { kind: 'faults', errors: [...errors, types] }
+  if ('message' in types) return invalidParameters(...errors, types)
   if (typeof wait === 'object') errors.push(wait)
-  if (typeof wait === 'object' || errors.length > 0) return { kind: 'faults', errors }
+  if (typeof wait === 'object' || errors.length > 0) return invalidParameters(...errors)
   const parameters = { after, limit, epoch, head, view, types: types.filter, wait }
   return { kind: 'parameters', parameters: { ...parameters, changes: changes === 'true' } }
 }

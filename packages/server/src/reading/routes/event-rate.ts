@@ -1,7 +1,7 @@
 /** `GET /v1/admin/tenants/{tenantId}/feeds/{feed}/rate`: how many events there were, bucket by bucket (PROTOCOL §12.5). */
 import { feedNames, formatTicks } from '@property-events/protocol'
 import type { FeedName, ProblemError, Ticks, ViewName } from '@property-events/protocol'
-import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import { refused, uncachedAnswer, invalidParameters } from '../../http/exchange.ts'
 import { readApiEventType } from './cursor-parameters.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readTime, timeSchema, timeWords } from '../../http/requests/time-parameter.ts'
@@ -52,13 +52,10 @@ export function readRate(context: Context): Operation {
       if (feed === undefined)
         return refused({ code: 'path_not_found', detail: 'The feeds are property and contact.' })
       const view = viewOf(feed, type)
-      if (typeof view !== 'string') return refused({ code: 'invalid_parameter', errors: [view] })
+      if (typeof view !== 'string') return invalidParameters(view)
       if (from >= to) {
         const message = 'from is later than to; swap them.'
-        return refused({
-          code: 'invalid_parameter',
-          errors: [{ parameter: 'from', code: 'window_reversed', message }],
-        })
+        return invalidParameters({ parameter: 'from', code: 'window_reversed', message })
       }
       const times = Array.from(
         { length: buckets + 1 },

@@ -1,7 +1,7 @@
 /** `GET /v1/heads`: the heads of the feeds that the key can read (PROTOCOL §11, §13.3). */
 import { isToken, tokenPattern } from '../../live/state-token.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
-import { refused } from '../../http/exchange.ts'
+import { invalidParameters } from '../../http/exchange.ts'
 import { hasWait, readWait, waitSchema } from './cursor-parameters.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
@@ -35,8 +35,7 @@ export function readHeads(context: Context): Operation {
       const faults = [...errors]
       if (since !== undefined && !isToken(since)) faults.push(notToken(since))
       if (typeof wait === 'object') faults.push(wait)
-      if (typeof wait === 'object' || faults.length > 0)
-        return () => refused({ code: 'invalid_parameter', errors: faults })
+      if (typeof wait === 'object' || faults.length > 0) return () => invalidParameters(...faults)
       return async (request, access) => {
         const readable = readableOf(access)
         if (wait === undefined) return headsAnswer(context, readable, await moved.since(since, readable))

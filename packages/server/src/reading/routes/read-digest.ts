@@ -14,7 +14,7 @@ import { feedOperation } from '../../http/keyed-operation.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
 import { readApiEventType } from './cursor-parameters.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
-import { readQuery } from '../../http/requests/query.ts'
+import { readParameters } from '../../http/requests/query.ts'
 import { jsonAnswer, jsonHeaders } from './answers.ts'
 import { ownBody } from '../../http/answer-body.ts'
 import type { Operation } from '../../http/operation.ts'
@@ -64,15 +64,12 @@ export function readDigest(context: Context, feedName: FeedName): Operation {
     problems: ['too_many_snapshots'],
 
     prepare({ query }) {
-      const { values, errors: found } = readQuery(query, {
-        names,
-        style: 'own',
-        maxParameters: limits.maxParameters,
-      })
-      const errors = [...found]
-      const prefix = readPrefix(values, errors)
-      const view = readView(feedName, values, errors)
-      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+      const reading = readParameters(query, names, limits, (values, errors) => ({
+        prefix: readPrefix(values, errors),
+        view: readView(feedName, values, errors),
+      }))
+      if (reading.kind === 'refused') return () => reading
+      const { prefix, view } = reading.parameters
       return async (request, access) => {
         const release = keyLimits.enterSnapshot(access.keyId ?? '')
         if (release === undefined) return refused({ code: 'too_many_snapshots' })

@@ -5,7 +5,6 @@ import { filterAsShown } from '../representation/representation.ts'
 import { readRun } from '../run.ts'
 import { deliveredAfter } from '../../consumers/delivered.ts'
 import { feedKeyOf } from '../../http/access.ts'
-import { refused } from '../../http/exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
 import { cursorSchemas, hasWait, readCursorParameters } from './cursor-parameters.ts'
 import { capital, feedHeaders } from '../../http/openapi/responses.ts'
@@ -42,8 +41,7 @@ export function readEventRun(context: EventRunContext, feedName: FeedName): Oper
 
     prepare({ query }) {
       const reading = readCursorParameters(query, names, feedName, context)
-      if (reading.kind === 'faults')
-        return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      if (reading.kind === 'refused') return () => reading
       return (request, access) => {
         const key = feedKeyOf(access, feedName)
         const { wait, after, types } = reading.parameters

@@ -63,8 +63,7 @@ export function readSnapshot(context: SnapshotContext, feedName: FeedName): Oper
 
     prepare({ query }) {
       const reading = readCursorParameters(query, names, feedName, context)
-      if (reading.kind === 'faults')
-        return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      if (reading.kind === 'refused') return () => reading
       const { head: headNumber, ...cursor } = reading.parameters
       return async (request, access) => {
         const release = keyLimits.enterSnapshot(access.keyId ?? '')

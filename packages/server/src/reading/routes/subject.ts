@@ -6,7 +6,7 @@ import { readHistory } from '../run.ts'
 import type { EventRun } from '../run.ts'
 import { deliveredEvents } from '../../consumers/delivered.ts'
 import { feedKeyOf } from '../../http/access.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, invalidParameters } from '../../http/exchange.ts'
 import { cursorSchemas, readCursorParameters, readSubject } from './cursor-parameters.ts'
 import type { CursorRules } from './cursor-parameters.ts'
 import { subjectParams } from '../../http/openapi/parameters.ts'
@@ -73,7 +73,7 @@ export function getSubject(context: SubjectContext, feedName: FeedName): Operati
       const refusal = refusalOfParameters(query, context.limits.maxParameters)
       if (refusal !== undefined) return () => refused(refusal)
       const subject = readSubject(params[0], feedName)
-      if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
+      if ('code' in subject) return () => invalidParameters(subject)
       return async (request, access) => {
         const key = feedKeyOf(access, feedName)
         const event = await context.events.readLatest(key, subject.subjectId, access.branches)
@@ -115,10 +115,9 @@ export function subjectHistory(context: HistoryContext, feedName: FeedName): Ope
 
     prepare({ query, params }) {
       const reading = readCursorParameters(query, names, feedName, context)
-      if (reading.kind === 'faults')
-        return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      if (reading.kind === 'refused') return () => reading
       const subject = readSubject(params[0], feedName)
-      if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
+      if ('code' in subject) return () => invalidParameters(subject)
       return (request, access) => {
         const key = feedKeyOf(access, feedName)
         const { branches } = access

@@ -2,7 +2,7 @@
 import { uuidV7 } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { DeletionRefusal, DeletionStore } from './deletion.ts'
-import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import { refused, uncachedAnswer, invalidParameters } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import { success } from '../../http/problem/problem.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
@@ -112,10 +112,7 @@ function wordsOf(refusal: DeletionRefusal): string {
 function noFolder(): Outcome {
   const message =
     'This service has no folder for exports. Send export=none to delete without one, or start it with --tenant-exports.'
-  return refused({
-    code: 'invalid_parameter',
-    errors: [{ parameter: 'export', code: 'not_possible', message }],
-  })
+  return invalidParameters({ parameter: 'export', code: 'not_possible', message })
 }
 
 const deletion: Named = { one: 'a deletion', parameter: 'deletionId' }

@@ -4,7 +4,7 @@ import type { ProblemError } from '@property-events/protocol'
 import type { AdminNeed } from '../../http/access.ts'
 import { adminOperation } from '../../http/admin-operation.ts'
 import type { AdminRequest, AdminRoute, AdminContext } from '../../http/admin-operation.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, invalidParameters } from '../../http/exchange.ts'
 import type { Outcome, Refused } from '../../http/exchange.ts'
 import type { Operation } from '../../http/operation.ts'
 import { reaches } from '../../keys/access/reach.ts'
@@ -36,9 +36,7 @@ export function tenantOperation<Parameters>(
   return adminOperation(context, {
     ...route,
     refusalOfPath: ([given = '']) =>
-      parseUuid(given) === undefined
-        ? refused({ code: 'invalid_parameter', errors: [notTenantId] })
-        : undefined,
+      parseUuid(given) === undefined ? invalidParameters(notTenantId) : undefined,
     problems: ['tenant_not_found', ...(route.problems ?? [])],
     async answer(asked) {
       const [given = ''] = asked.params

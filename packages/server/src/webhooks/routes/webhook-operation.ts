@@ -11,7 +11,7 @@ import type { ServiceLimits } from '../../http/limits.ts'
 import { idParams, readId } from '../../http/listed.ts'
 import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
 import type { Operation } from '../../http/operation.ts'
-import { readQuery } from '../../http/requests/query.ts'
+import { readParameters } from '../../http/requests/query.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { Grant } from '../../keys/key.ts'
@@ -136,10 +136,9 @@ function operation<Parameters>(
     ...(which !== '' && { params: webhookParams }),
     problems: [...(method === 'GET' ? [] : (['storage_full'] as const)), ...(words.problems ?? [])],
     prepare({ query: written, params }) {
-      const reading = readQuery(written, { names, style: 'own', maxParameters: context.limits.maxParameters })
-      const errors = [...reading.errors]
-      const parameters = read(reading.values, errors)
-      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+      const reading = readParameters(written, names, context.limits, read)
+      if (reading.kind === 'refused') return () => reading
+      const { parameters } = reading
       const id = which === '' ? '' : readWebhookId(params)
       if (typeof id !== 'string') return () => id
       if (body === undefined) return (_request, access) => answer({ access, parameters, params, text: '' })
