@@ -10,7 +10,7 @@ import type { ConsoleSessions } from './sign-in.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import type { ConsoleSession } from './session.ts'
 import type { StorageEngine } from '../store/storage.ts'
-import type { Request } from '../http/exchange.ts'
+import type { Headers, Request } from '../http/exchange.ts'
 import type { OpenSession } from '../http/access.ts'
 import type { Refusal } from '../http/problem/problem.ts'
 import { readConsoleFiles } from './files.ts'
@@ -130,17 +130,15 @@ function cookieNameOf(storeId: string): string {
   return `property-events-console-${storeId}`
 }
 
-interface CookiePlace {
-  readonly name: string
-  /** Path prefix of the service. */
-  readonly basePath: string
-  /** The origin of the page. */
-  readonly origin: string
-}
-
-/** The value of `Set-Cookie`. `undefined`: removes the cookie. */
-export function cookieText({ name, basePath, origin }: CookiePlace, value: string | undefined): string {
+/** The header that sets the cookie, for the page's origin; without a value, it removes the cookie. */
+export function cookieHeader(
+  { cookieName }: Pick<ConsoleDoor, 'cookieName'>,
+  basePath: string,
+  origin: string,
+  value?: string,
+): Headers {
   const seconds = value === undefined ? 0 : sessionLengthMs / 1_000
   const secure = origin.startsWith('https:') ? '; Secure' : ''
-  return `${name}=${value ?? ''}; Path=${basePath}/console; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`
+  const cookie = `${cookieName}=${value ?? ''}; Path=${basePath}/console; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`
+  return { 'set-cookie': cookie }
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Headers } from '../http/exchange.ts'
-import { madeOnce, staticDocument } from '../http/openapi/static-document.ts'
+import { madeOnce, pagePolicy, staticDocument } from '../http/openapi/static-document.ts'
 import type { StaticDocument } from '../http/openapi/static-document.ts'
 
 export interface ConsoleOptions {
@@ -51,22 +51,13 @@ function partsIn(folder: string): readonly string[] {
   return readdirSync(folder).filter((name) => name.endsWith('.js') && name !== 'console.js')
 }
 
-/**
- * The page may load its own script and style and send requests to this service alone; no text becomes markup or script; no other page
- * shows it in a frame.
- */
+/** The page may load its own script and style and send requests to this service alone. */
 function policyText(imageHosts: readonly string[]): string {
   const images = [`'self'`, 'data:', ...imageHosts.map((host) => `https://${host}`)]
-  return [
-    `default-src 'none'`,
+  return pagePolicy(
     `script-src 'self'`,
     `style-src 'self'`,
     `connect-src 'self'`,
     `img-src ${images.join(' ')}`,
-    `base-uri 'none'`,
-    `form-action 'none'`,
-    `frame-ancestors 'none'`,
-    `require-trusted-types-for 'script'`,
-    `trusted-types 'none'`,
-  ].join('; ')
+  )
 }

@@ -6,7 +6,7 @@ import { readRun } from '../reading/run.ts'
 import type { EventRun, RunQuery } from '../reading/run.ts'
 import type { Head, EventStore } from '../events/event-log.ts'
 import { mapMaybePromise } from '../runtime/map-maybe-promise.ts'
-import { refused } from '../http/exchange.ts'
+import { refused, uncachedJson } from '../http/exchange.ts'
 import type { Answer, Outcome } from '../http/exchange.ts'
 import { minSequenceHeader } from '../reading/min-sequence.ts'
 import type { Refusal } from '../http/problem/problem.ts'
@@ -33,9 +33,6 @@ export interface LongPollContext extends RunContext, RightsContext {
 
 /** The most that one answer has of events that were there already; the next request gets the rest. */
 const mostBytes = 2 ** 20
-
-/** Such an answer is valid for one moment only. */
-const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
 /**
  * Answers as soon as the view has an event after the number, or after `waitMs` without any. Answers earlier if the service stops or the
@@ -137,7 +134,7 @@ async function answerOf(context: LongPollContext, asked: RunRequest, run: EventR
   const { sent, ...answer } = await runAnswer(context, asked, run)
   // Noted here, because an erasure waits for reads, and not for waiting requests.
   if (sent !== undefined) context.ledger.note(asked.access.keyId ?? '', sent)
-  return { ...answer, headers, isFree: run.events.length === 0 }
+  return { ...answer, headers: uncachedJson, isFree: run.events.length === 0 }
 }
 
 /** The same bytes for all readers that asked the same. */
@@ -150,7 +147,7 @@ function keptAnswer(
   const isCompressed = preferredCoding(request.header('accept-encoding')) !== 'identity'
   return mapMaybePromise(body(isCompressed), ({ bytes, isCompressed }) => ({
     kind: 'pieces',
-    headers,
+    headers: uncachedJson,
     etag: undefined,
     feed: run.head,
     // Counted as the reader's own, so that what it does not take is charged to its key.

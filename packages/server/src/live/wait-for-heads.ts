@@ -2,7 +2,7 @@
 import type { WaitingReaders } from './waiting-readers.ts'
 import type { ReadableFeeds, ChangedFeeds } from './changed-feeds.ts'
 import type { Grant } from '../keys/key.ts'
-import { refused } from '../http/exchange.ts'
+import { refused, uncachedJson } from '../http/exchange.ts'
 import type { KeyVerdict } from '../keys/index.ts'
 import type { Outcome, Request } from '../http/exchange.ts'
 import type { Access } from '../http/access.ts'
@@ -16,9 +16,6 @@ export interface HeadsWaitContext extends HeadsContext, RightsContext {
   readonly moved: ChangedFeeds
   readonly waiting: WaitingReaders
 }
-
-/** Such an answer is valid for one moment only. */
-const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
 interface HeadsRequest {
   readonly request: Request
@@ -68,7 +65,10 @@ async function whileWaiting(
     if (refusal !== undefined) return refused(refusal)
     // Feeds that the key may no longer read are left out: its next request is checked again.
     const visible = isOther(await context.verifier.check(access.keyId ?? '')) ? { ...moved, keys: [] } : moved
-    return { ...(await headsAnswer(context, readable, visible, headers)), isFree: visible.keys.length === 0 }
+    return {
+      ...(await headsAnswer(context, readable, visible, uncachedJson)),
+      isFree: visible.keys.length === 0,
+    }
   } finally {
     watched.end()
   }

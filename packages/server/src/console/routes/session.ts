@@ -2,9 +2,9 @@
 import { refusalAtDoor, endedKeyCodes } from '../../keys/access/access.ts'
 import { failuresOf, isFromItsNetwork } from '../../keys/access/network.ts'
 import type { ConsoleDoor } from '../door.ts'
-import { cookieText } from '../door.ts'
-import { refused } from '../../http/exchange.ts'
-import type { Headers, Outcome, Request } from '../../http/exchange.ts'
+import { cookieHeader } from '../door.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import type { Outcome, Request } from '../../http/exchange.ts'
 import { success } from '../../http/problem/problem.ts'
 import type { ProblemCode } from '../../http/problem/problem.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
@@ -49,8 +49,7 @@ async function read(
   const found = await context.keys.findKey(session.keyId)
   if (found === undefined) return refused({ code: 'console_session_ended' })
   const { basePath } = context
-  const body = JSON.stringify(sessionMembers({ door, basePath, origin, pictures }, session, found.record))
-  return { kind: 'text', status: success.ok, headers: sessionHeaders, body }
+  return uncachedAnswer(sessionMembers({ door, basePath, origin, pictures }, session, found.record))
 }
 
 /** `DELETE /console/session`: signs out, and ends every request of the session that still waits (PROTOCOL §15.3). */
@@ -70,7 +69,7 @@ async function end(context: SessionContext, door: ConsoleDoor, request: Request)
   const entered = await door.enter(request)
   if (entered.kind !== 'session') return refusalAtDoor(entered, failures)
   await door.sessions.end(entered.session)
-  const { 'content-type': _, ...headers } = cookieHeaders(context, door, entered.origin)
+  const headers = { 'cache-control': 'no-store', ...cookieHeader(door, context.basePath, entered.origin) }
   return { kind: 'text', status: success.noContent, headers, body: '' }
 }
 
@@ -100,18 +99,6 @@ export function sessionMembers(
     images: { own: pictures, hosts: door.options.imageHosts ?? [] },
     serviceUrl: door.options.url ?? `${origin}${basePath}`,
   }
-}
-
-const sessionHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-
-/** `Set-Cookie` for the page's origin; without `value` it removes the cookie. */
-export function cookieHeaders(
-  { basePath }: Pick<SessionContext, 'basePath'>,
-  { cookieName: name }: ConsoleDoor,
-  origin: string,
-  value?: string,
-): Headers {
-  return { ...sessionHeaders, 'set-cookie': cookieText({ name, basePath, origin }, value) }
 }
 
 interface SessionRoute extends Pick<Operation, 'method'> {

@@ -1,15 +1,16 @@
 /** `POST /console/session`: signs a person in with a key, or with a link of `property-events console` (PROTOCOL §15.3). */
 import { failuresOf, isFromItsNetwork } from '../../keys/access/network.ts'
+import { cookieHeader } from '../door.ts'
 import type { ConsoleDoor } from '../door.ts'
 import { pageOrigin } from '../own-page.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome, Refused, Request } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
-import { cookieHeaders, sessionMembers, sessionOperation } from './session.ts'
+import { sessionMembers, sessionOperation } from './session.ts'
 import type { SessionContext } from './session.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { KeyVerdict, KeyVerifier } from '../../keys/index.ts'
@@ -89,9 +90,8 @@ async function open(
   if (before.kind === 'session') await door.sessions.end(before.session)
   const { basePath } = context
   const members = sessionMembers({ door, basePath, origin, pictures }, session, record)
-  const headers = cookieHeaders(context, door, origin, cookie)
-  const body = JSON.stringify({ session: half, ...members })
-  return { kind: 'text', status: success.created, headers, body }
+  const headers = cookieHeader(door, basePath, origin, cookie)
+  return uncachedAnswer({ session: half, ...members }, success.created, headers)
 }
 
 /** From what a person signs in with to the key that it stands for (PROTOCOL §15.3). */

@@ -1,6 +1,7 @@
 /** The page at `/docs`, as `npm run openapi` has written it (scripts/reference), with its policy for browsers. */
 import { readFileSync } from 'node:fs'
 import type { Headers } from '../exchange.ts'
+import { pagePolicy } from './static-document.ts'
 
 interface ReferencePage {
   readonly html: string
@@ -26,22 +27,16 @@ export function readReferencePage(): ReferencePage {
 
 /**
  * The page may use its own style and scripts, identified by their hashes, and send requests to this service alone, for "try it". Nothing
- * else is loaded or run, no text becomes markup, no form is sent, and no other page shows it in a frame.
+ * else is loaded or run.
  */
 function policyText({ style, script }: Policy): string {
   const hashes = (list: readonly string[]): string => list.map((hash) => `'${hash}'`).join(' ')
-  return [
-    `default-src 'none'`,
+  return pagePolicy(
     `script-src ${hashes(script)}`,
     `style-src ${hashes(style)}`,
     'img-src data:',
     `connect-src 'self'`,
-    `base-uri 'none'`,
-    `form-action 'none'`,
-    `frame-ancestors 'none'`,
-    `require-trusted-types-for 'script'`,
-    `trusted-types 'none'`,
-  ].join('; ')
+  )
 }
 
 function readText(name: string): string {

@@ -35,6 +35,19 @@ export function staticDocument(mediaType: string, text: string, headers: Headers
   }
 }
 
+/** The policy of a page for browsers: besides its own rules, no text becomes markup or script, no form is sent, and no other page shows it in a frame. */
+export function pagePolicy(...own: readonly string[]): string {
+  return [
+    `default-src 'none'`,
+    ...own,
+    `base-uri 'none'`,
+    `form-action 'none'`,
+    `frame-ancestors 'none'`,
+    `require-trusted-types-for 'script'`,
+    `trusted-types 'none'`,
+  ].join('; ')
+}
+
 /** Makes the document at the first call and keeps it. After a failure the next call tries again. */
 export function madeOnce(make: () => StaticDocument): () => StaticDocument {
   let document: StaticDocument | undefined

@@ -1,5 +1,6 @@
 /** From a refusal to the answer that a client gets (D6): RFC 9457 members, as application/json because of spec §4. */
 import type { Problem, ProblemError } from '@property-events/protocol'
+import { uncachedJson } from '../exchange.ts'
 import type { Headers } from '../exchange.ts'
 import { problems } from './problem.ts'
 import type { ProblemCode, ProblemKind, Refusal } from './problem.ts'
@@ -58,8 +59,7 @@ export function problemAnswer(refusal: Refusal, place: ProblemPlace): ProblemAns
   return {
     status,
     headers: {
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
+      ...uncachedJson,
       // RFC 9110 §11.6.1: every 401 carries a challenge. The scheme is our own; the parameter says where the key goes.
       ...(status === 401 ? { 'www-authenticate': 'ApiKey realm="property-events", header="x-api-key"' } : {}),
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),

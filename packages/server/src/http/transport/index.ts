@@ -1,5 +1,5 @@
 /** The two transports together on one port: plain requests on the bare socket, all others through Node's HTTP. */
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { answerHeads } from '../answer-head.ts'
 import type { NodeCounts } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
@@ -8,7 +8,7 @@ import type { Router } from '../router.ts'
 import { clientErrorHandler, refuseConnection } from './broken-request.ts'
 import { limitConnections } from './connections.ts'
 import { listening } from './listening.ts'
-import type { ListenOptions } from './listening.ts'
+import type { Listening } from './listening.ts'
 import { nodeExchanges } from './node-exchange.ts'
 import { noPlainConnections, takePlainConnections } from './plain-connections.ts'
 import { responsesUnderWay } from './responses-under-way.ts'
@@ -19,13 +19,6 @@ import type { ServiceLimits } from '../limits.ts'
 import type { OnClientError } from './broken-request.ts'
 import type { ResponsesUnderWay } from './responses-under-way.ts'
 
-export interface Transport {
-  /** Rejects with Node's own error if it cannot listen (`EADDRINUSE`, `EACCES`, …). */
-  listen(options: ListenOptions): Promise<AddressInfo>
-  /** Accepts no new connections and answers open requests, within `closeTimeoutMs`. */
-  close(): Promise<void>
-}
-
 const tooManyConnections: Refusal = {
   code: 'overloaded',
   detail:
@@ -33,11 +26,12 @@ const tooManyConnections: Refusal = {
   headers: { 'retry-after': '5' },
 }
 
+/** Its `close` answers open requests, within `closeTimeoutMs`. */
 export function createTransport(
   context: HttpContext,
   router: Router,
   { plainConnections, counts }: { readonly plainConnections: boolean; readonly counts: NodeCounts },
-): Transport {
+): Listening {
   const { limits } = context
   const heads = answerHeads(limits, context.crossOrigin)
   const underWay = responsesUnderWay()
@@ -61,7 +55,7 @@ export function createTransport(
   }
 
   return {
-    listen: (options) => sockets.listen(options),
+    listen: sockets.listen,
     async close() {
       if (!server.listening) return
       const timer = setTimeout(() => {

@@ -15,7 +15,7 @@ export interface ListenOptions {
 
 export interface Listening {
   /** Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, …). */
-  listen(options: ListenOptions): Promise<AddressInfo>
+  readonly listen: (options: ListenOptions) => Promise<AddressInfo>
   /** Takes no new connections; resolves once those there are have ended. */
   close(): Promise<void>
 }

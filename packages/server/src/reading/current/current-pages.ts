@@ -50,7 +50,7 @@ const noteEveryMs = 10_000
 
 export function createCurrentPages(parts: CurrentPagesParts): CurrentPages {
   const { events, moments, ranges, clock } = parts
-  const lists = createCurrentLists(events)
+  const listOf = createCurrentLists(events)
 
   async function headOf(key: FeedKey): Promise<Head | undefined> {
     const query = { key, view: 'all' } as const
@@ -98,7 +98,7 @@ export function createCurrentPages(parts: CurrentPagesParts): CurrentPages {
       if (moment === undefined) return { kind: 'noMoment' }
       const head = await headAfter(key, known, moment)
       if (head === undefined) return { kind: 'noMoment' }
-      const positions = await lists.of({ key, view, epoch: moment.epoch, through: moment.position })
+      const positions = await listOf({ key, view, epoch: moment.epoch, through: moment.position })
       if (positions === 'tooMany') return { kind: 'tooMany' }
       const range = { key, view, first: 1, count: positions.length }
       const located = pageOf({ range, head }, { page, pageSize })
@@ -128,10 +128,8 @@ interface CurrentListQuery {
 /** Ascending. */
 type CurrentList = Float64Array
 
-interface CurrentLists {
-  /** Simultaneous requests for the same list share its making. Rejects as the store does. */
-  of(query: CurrentListQuery): Promise<CurrentList | 'tooMany'>
-}
+/** Simultaneous requests for the same list share its making. Rejects as the store does. */
+type CurrentLists = (query: CurrentListQuery) => Promise<CurrentList | 'tooMany'>
 
 /** Subjects of a list: 800 kB. */
 export const currentAtMost = 100_000
@@ -168,24 +166,22 @@ function createCurrentLists(events: Reads): CurrentLists {
     }
   }
 
-  return {
-    of(query) {
-      const { key, view, epoch, through } = query
-      const name = [feedName(key), view, epoch, through].join(' ')
-      const known = lists.get(name)
-      if (known !== undefined) {
-        lists.delete(name)
-        lists.set(name, known)
-        return known
-      }
-      const making = makeList(events, query)
-      lists.set(name, making)
-      making.then(
-        (list) => keep(name, list),
-        () => forget(name),
-      )
-      return making
-    },
+  return (query) => {
+    const { key, view, epoch, through } = query
+    const name = [feedName(key), view, epoch, through].join(' ')
+    const known = lists.get(name)
+    if (known !== undefined) {
+      lists.delete(name)
+      lists.set(name, known)
+      return known
+    }
+    const making = makeList(events, query)
+    lists.set(name, making)
+    making.then(
+      (list) => keep(name, list),
+      () => forget(name),
+    )
+    return making
   }
 }
 

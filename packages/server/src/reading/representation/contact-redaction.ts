@@ -42,7 +42,8 @@ function readPayload(text: string): unknown {
   return JSON.parse(text)
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+/** The members of an object; none of anything else. */
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 

@@ -8,7 +8,7 @@ import type { ContactLimits, EventTypeCatalogue, FeedName } from '@property-even
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import type { KeyReading } from '../../keys/key.ts'
 import type { StoredEvent } from '../../events/event-log.ts'
-import { contactRedaction, redactJoined } from './contact-redaction.ts'
+import { contactRedaction, objectOf, redactJoined } from './contact-redaction.ts'
 import type { RedactContact } from './contact-redaction.ts'
 import { numberingsOver, renumber } from './numbering.ts'
 import type { Numbering } from './numbering.ts'
@@ -147,9 +147,6 @@ function referenceIn(payload: Buffer, start: Buffer, subjectField: string): stri
     if (isUuid(first)) return first
   }
   const text: unknown = JSON.parse(`"${payload.toString('utf8')}"`)
-  const value: unknown = JSON.parse(String(text))
-  const members: Readonly<Record<string, unknown>> =
-    typeof value === 'object' && value !== null ? { ...value } : {}
-  const reference = members[subjectField]
+  const reference = objectOf(JSON.parse(String(text)))[subjectField]
   return typeof reference === 'string' && isUuid(reference) ? reference : undefined
 }

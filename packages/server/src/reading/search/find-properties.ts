@@ -8,6 +8,7 @@ import type { FeedEvent } from '@property-events/protocol'
 import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import type { EventStore, StoredEvent } from '../../events/event-log.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
+import { objectOf } from '../representation/contact-redaction.ts'
 import { freeEvents } from '../run.ts'
 
 export interface PropertySearch {
@@ -142,10 +143,6 @@ function propertyOf({ json }: StoredEvent): ReadProperty {
       serviceReference ?? '',
     ].map(searchText),
   }
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
 /** A text or a number; `null`: there is neither. */
