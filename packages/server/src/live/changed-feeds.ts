@@ -62,7 +62,7 @@ export function changedFeeds(
 ): ChangedFeeds {
   const thread = (randomBytes(4).readUInt32BE() % 36 ** 6).toString(36)
   const known = new FeedVersionCache(thread)
-  const poller = versionPoller(events, known, (changed) => waiting.wake(changed), clock)
+  const poller: VersionPoller = versionPoller(events, known, (changed) => waiting.wake(changed), clock)
   const waiting = feedWaiters(poller, report)
   let isEnding = false
 
@@ -106,14 +106,6 @@ export function changedFeeds(
   }
 }
 
-/** Readers that wait for one of many feeds, and the polls that wake them. */
-interface FeedWaiters {
-  /** Resolves when one of the feeds may have changed, when `signal` is aborted, and after `atMostMs`. */
-  nextChange(readable: ReadableFeeds, atMostMs: number, signal: EndSignal): Promise<void>
-  /** Wakes those who wait for one of the feeds with these names. */
-  wake(changed: Changed): void
-}
-
 /** The pause between two poller. Changes that come closer together are reported together. */
 const leastRestMs = 10
 /** The most that a slow poll delays the next one, so that polls leave most of the time to others. */
@@ -121,10 +113,8 @@ const mostRestMs = 100
 /** The pause after a failed poll. */
 const failedRestMs = 1_000
 
-function feedWaiters(
-  poller: Pick<VersionPoller, 'pollIfNeeded' | 'untilNeeded'>,
-  report: TaskReport,
-): FeedWaiters {
+/** Readers that wait for one of many feeds, and the polls that wake them. */
+function feedWaiters(poller: Pick<VersionPoller, 'pollIfNeeded' | 'untilNeeded'>, report: TaskReport) {
   /** By the feeds they wait for, which are one object for all requests of a key. */
   const waiters = new Map<ReadableFeeds, Set<() => void>>()
   let isPolling = false
@@ -146,15 +136,17 @@ function feedWaiters(
   }
 
   return {
-    async nextChange(readable, atMostMs, signal) {
-      const waiting = waiters.get(readable) ?? new Set()
+    /** Resolves when one of the feeds may have changed, when `signal` is aborted, and after `atMostMs`. */
+    async nextChange(readable: ReadableFeeds, atMostMs: number, signal: EndSignal): Promise<void> {
+      const waiting = waiters.get(readable) ?? new Set<() => void>()
       waiters.set(readable, waiting)
       const woken = untilWoken(waiting, atMostMs, signal)
       void poll()
       await woken
       if (waiting.size === 0 && waiters.get(readable) === waiting) waiters.delete(readable)
     },
-    wake(changed) {
+    /** Wakes those who wait for one of the feeds with these names. */
+    wake(changed: Changed): void {
       if (changed !== 'all' && changed.size === 0) return
       const names = changed === 'all' ? [] : [...changed]
       for (const [readable, waiting] of waiters) {

@@ -168,14 +168,6 @@ class Follower implements FeedFollower {
   }
 }
 
-interface HeadPoller {
-  /** The feed may have changed. It is read soon, after this call. */
-  want(feed: FollowedFeed): void
-  /** Nobody follows it any more. */
-  drop(feed: FollowedFeed): void
-  close(): void
-}
-
 /** Feeds in one call of the store. */
 const feedsAtOnce = 1_000
 
@@ -186,7 +178,7 @@ const feedsAtOnce = 1_000
 const restMs = 10
 
 /** Reads the heads of followed feeds: those that may have changed, all in one call of the store, one call at a time. */
-function headPoller(events: Pick<EventStore, 'heads'>, report: TaskReport): HeadPoller {
+function headPoller(events: Pick<EventStore, 'heads'>, report: TaskReport) {
   const wanted = new Set<FollowedFeed>()
   let wake = (): void => undefined
 
@@ -206,12 +198,14 @@ function headPoller(events: Pick<EventStore, 'heads'>, report: TaskReport): Head
   })
 
   return {
-    want(feed) {
+    /** The feed may have changed. It is read soon, after this call. */
+    want(feed: FollowedFeed): void {
       wanted.add(feed)
       wake()
     },
-    drop: (feed) => void wanted.delete(feed),
-    close() {
+    /** Nobody follows it any more. */
+    drop: (feed: FollowedFeed) => void wanted.delete(feed),
+    close(): void {
       void worker.close()
       wake()
     },

@@ -91,22 +91,8 @@ export function versionPoller(
   }
 }
 
-interface ChangeNotifications {
-  /** Listens from the first call on. */
-  listen(): void
-  /** Something has changed since the last `take`. */
-  readonly any: boolean
-  /** Feeds that may have changed since the last call. Read them after it. */
-  take(known: Pick<FeedVersionCache, 'feeds'>): readonly FeedKey[]
-  /** The next `take` names all feeds. */
-  forgetCounts(): void
-  /** Resolves when there is something to take, and after `atMostMs`. */
-  next(atMostMs: number): Promise<void>
-  close(): void
-}
-
 /** The feeds that are reported to have changed since they were last read. */
-function changeNotifications(events: Pick<EventStore, 'watch' | 'changeCount'>): ChangeNotifications {
+function changeNotifications(events: Pick<EventStore, 'watch' | 'changeCount'>) {
   let named = new Map<string, FeedKey>()
   /** A feed has changed, and the notice did not name it. */
   let isUnnamed = false
@@ -127,28 +113,33 @@ function changeNotifications(events: Pick<EventStore, 'watch' | 'changeCount'>):
   }
 
   return {
-    listen() {
+    /** Listens from the first call on. */
+    listen(): void {
       stop ??= events.watch((key) => {
         if (key === undefined) isUnnamed = true
         else named.set(feedName(key), key)
         wake?.()
       })
     },
-    get any() {
+    /** Something has changed since the last `take`. */
+    get any(): boolean {
       return isUnnamed || named.size > 0
     },
-    take(known) {
+    /** Feeds that may have changed since the last call. Read them after it. */
+    take(known: Pick<FeedVersionCache, 'feeds'>): readonly FeedKey[] {
       if (isUnnamed) byCounts(known.feeds())
       isUnnamed = false
       const keys = [...named.values()]
       named = new Map()
       return keys
     },
-    forgetCounts() {
+    /** The next `take` names all feeds. */
+    forgetCounts(): void {
       counts.clear()
       isUnnamed = true
     },
-    next(atMostMs) {
+    /** Resolves when there is something to take, and after `atMostMs`. */
+    next(atMostMs: number): Promise<void> {
       if (isUnnamed || named.size > 0) return Promise.resolve()
       return new Promise((resolve) => {
         const timer = setTimeout(end, atMostMs)

@@ -4,23 +4,18 @@ import type { AppendRemark, AppendedEvent } from '../events/append/append-batch.
 import type { Advice } from './publication-payload.ts'
 import { maxReported } from './publication-body.ts'
 
-interface WarningCollector {
-  /** Adds the warnings about the next event. */
-  add(index: number, advice: readonly Advice[], unknownFields: number): void
-  warnings(): readonly PublishWarning[]
-}
-
 /**
  * Collects warnings while events are read. Unknown fields that look like no known one are only counted, and reported
  * once.
  */
-export function warningCollector(): WarningCollector {
+export function warningCollector() {
   const warnings: PublishWarning[] = []
   /** They take what room the others leave. */
   const lesser: PublishWarning[] = []
   const unknown = { fields: 0, events: 0, firstIndex: 0 }
   return {
-    add(index, advice, unknownFields) {
+    /** Adds the warnings about the next event. */
+    add(index: number, advice: readonly Advice[], unknownFields: number): void {
       for (const remark of advice) {
         const some = remark.code === 'material_information' ? lesser : warnings
         if (some.length < maxReported) some.push({ index, ...remark })
@@ -30,7 +25,7 @@ export function warningCollector(): WarningCollector {
       unknown.fields += unknownFields
       unknown.events += 1
     },
-    warnings() {
+    warnings(): readonly PublishWarning[] {
       const room = lesser.slice(0, maxReported - warnings.length)
       const all = room.length === 0 ? warnings : merged(warnings, room)
       if (unknown.fields === 0) return all

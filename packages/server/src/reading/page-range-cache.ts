@@ -1,6 +1,6 @@
 /**
  * The last answer of `locate` for each view of a feed, for as long as it holds: another request for an unchanged head,
- * or for another page of the same feed, asks no store. Windows are kept only when they are closed (`WindowBoundsCache`):
+ * or for another page of the same feed, asks no store. Windows are kept only when they are closed (`createWindowBoundsCache`):
  * the contents of an open window have to be read between two commits (P3), unless it begins after the head and the engine knows that
  * nothing waits for its commit.
  */
@@ -137,13 +137,6 @@ function isWhole({ from, to }: LocateQuery): boolean {
   return from === undefined && to === undefined
 }
 
-interface WindowBoundsCache {
-  /** The range of a window in a feed with this head; `undefined`: the window is open, or its bounds were not requested recently. */
-  rangeOf(query: LocateQuery, head: Head): ViewRange | undefined
-  /** Keeps the store's answer. */
-  note(query: LocateQuery, located: Located): void
-}
-
 /** Some 160 bytes each. */
 const boundLimit = 10_000
 
@@ -153,13 +146,14 @@ const boundLimit = 10_000
  * the head has reached, therefore follows from its two bounds without a query. A client that walks through the pages of a window asks for
  * the same bounds for each page; without this cache, each page was a query on PostgreSQL.
  */
-export function createWindowBoundsCache(): WindowBoundsCache {
+export function createWindowBoundsCache() {
   const ordinals = new BoundedMap<string, number>(boundLimit)
   const name = ({ key, view }: LocateQuery, { epoch }: Head, bound: bigint): string =>
     `${feedName(key)} ${view} ${epoch} ${bound}`
 
   return {
-    rangeOf(query, head) {
+    /** The range of a window in a feed with this head; `undefined`: the window is open, or its bounds were not requested recently. */
+    rangeOf(query: LocateQuery, head: Head): ViewRange | undefined {
       const { key, view, from, to } = query
       if (to === undefined || isReversed(query) || isOpenWindow(query, { head })) return undefined
       const end = ordinals.get(name(query, head, to))
@@ -167,7 +161,8 @@ export function createWindowBoundsCache(): WindowBoundsCache {
       if (first === undefined || end === undefined) return undefined
       return { key, view, first, count: end - first }
     },
-    note(query, located) {
+    /** Keeps the store's answer. */
+    note(query: LocateQuery, located: Located): void {
       const { from, to } = query
       const { range, head } = located
       if (to === undefined || isReversed(query) || isOpenWindow(query, located)) return

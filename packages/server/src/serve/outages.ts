@@ -103,16 +103,12 @@ function isClosed(error: unknown): boolean {
 /** The most kinds of error that are logged separately; further ones share one kind. */
 const kindsAtMost = 50
 
-interface ErrorKinds extends Pick<Outage, 'state' | 'close'> {
-  failed(error: unknown, fields: object): void
-}
-
 /** Faults of the service, and damage. The outage of each kind begins and ends independently. */
-function errorKinds(log: Logger): ErrorKinds {
+function errorKinds(log: Logger) {
   const open = new Map<string, Outage>()
   let failures = 0
   return {
-    failed(error, fields) {
+    failed(error: unknown, fields: object): void {
       failures += 1
       const found = kindOf(error)
       const kind = open.has(found) || open.size < kindsAtMost ? found : 'others'
@@ -132,8 +128,8 @@ function errorKinds(log: Logger): ErrorKinds {
       }
       outage.failed('writing', error, fields)
     },
-    state: () => ({ open: open.size > 0, failures }),
-    close() {
+    state: (): OutageState => ({ open: open.size > 0, failures }),
+    close(): void {
       for (const outage of open.values()) outage.close()
     },
   }

@@ -196,19 +196,10 @@ function differsFrom(stage: MoveStage, { feed, tenantId }: FeedKey): CopyRefusal
   )
 }
 
-interface TenantCopy {
-  /** Rejects where the target ends with an event that the source does not have. */
-  begin(): Promise<void>
-  /** Copies the events that the target lacks, and compares them. Returns their number. */
-  round(arriving: MoveState): Promise<number>
-  /** All events have been copied. */
-  end(): Promise<readonly CopiedFeed[]>
-}
-
 function tenantCopy(
   { from, to, actor, tenant: { tenantId }, onProgress, signal }: MoveOptions,
   stage: { readonly now: MoveStage },
-): TenantCopy {
+) {
   const positions = new Map<string, number>()
   const latestSkipped = new Map<string, bigint>()
   const comparisons = feedNames.map((feed): FeedComparison => {
@@ -232,13 +223,15 @@ function tenantCopy(
   }
 
   return {
-    async begin() {
+    /** Rejects where the target ends with an event that the source does not have. */
+    async begin(): Promise<void> {
       for (const feed of feedNames) {
         const key = { tenantId, feed }
         positions.set(feed, await heldPosition(from, to, key, () => differsFrom('before', key)))
       }
     },
-    async round(arriving) {
+    /** Copies the events that the target lacks, and compares them. Returns their number. */
+    async round(arriving: MoveState): Promise<number> {
       const before = copied
       await from.moves.exportTenant(tenantId, held, async (records) => {
         if (signal.aborted && stage.now === 'copying') throw endedEarly('copying', 'Stopped.')
@@ -252,7 +245,8 @@ function tenantCopy(
       for (const comparison of comparisons) await comparison.goOn()
       return copied - before
     },
-    async end() {
+    /** All events have been copied. */
+    async end(): Promise<readonly CopiedFeed[]> {
       const feeds: CopiedFeed[] = []
       for (const comparison of comparisons) feeds.push(await comparison.end())
       return feeds

@@ -11,12 +11,6 @@ interface OwnHistogramOptions {
   readonly label?: string
 }
 
-interface OwnHistogram {
-  /** `of`: the value of the label. */
-  observe(value: number, of?: string): void
-  json(): MetricJson
-}
-
 export interface Series {
   /** `counts[i]`: how many values were at most bound i and more than the bound before it. The last: more than all bounds. */
   readonly counts: number[]
@@ -34,16 +28,17 @@ export function addTo(series: Series, bounds: readonly number[], value: number):
   series.sum += value
 }
 
-export function ownHistogram({ name, help, bounds, label }: OwnHistogramOptions): OwnHistogram {
+export function ownHistogram({ name, help, bounds, label }: OwnHistogramOptions) {
   const series = new Map<string, Series>()
   if (label === undefined) series.set('', emptySeries(bounds))
   return {
-    observe(value, of = '') {
+    /** `of`: the value of the label. */
+    observe(value: number, of = ''): void {
       let one = series.get(of)
       if (one === undefined) series.set(of, (one = emptySeries(bounds)))
       addTo(one, bounds, value)
     },
-    json() {
+    json(): MetricJson {
       const values: MetricSample[] = []
       for (const [of, { counts, sum }] of series) {
         const labels = label === undefined ? {} : { [label]: of }

@@ -1,4 +1,4 @@
-/** A counter with a label for the names that count most, and `other` for the rest (`topSums`). */
+/** A counter with a label for the names that count most, and `other` for the rest (`topMetric`). */
 import type { MetricJson } from './own-histogram.ts'
 
 /** A metric of the names that count most. */
@@ -21,24 +21,16 @@ export function topCounter(
   { name, help, label, column }: TopCounterOptions,
   clock?: () => number,
 ): TopMetric {
-  const sums = topSums({ weightOf: (counts) => counts[column] ?? 0, clock })
-  return {
-    add: (counts) => sums.add(counts),
-    json() {
-      const values = sums.shown().map(([key, own]) => ({ labels: { [label]: key }, value: own[column] ?? 0 }))
-      return { name, help, type: 'counter', aggregator: 'sum', values }
-    },
-  }
+  return topMetric({ weightOf: (counts) => counts[column] ?? 0, clock }, (shown) => {
+    const values = shown.map(([key, own]) => ({ labels: { [label]: key }, value: own[column] ?? 0 }))
+    return { name, help, type: 'counter', aggregator: 'sum', values }
+  })
 }
 
-interface TopSums {
-  /** Adds the counts since the last call. */
-  add(counts: CountsByName): void
-  /** By name; the last entry is the sum of all others, as `other`. */
-  shown(): readonly (readonly [name: string, sums: readonly number[]])[]
-}
+/** By name; the last entry is the sum of all others, as `other`. */
+type ShownSums = readonly (readonly [name: string, sums: readonly number[]])[]
 
-interface TopSumsOptions {
+interface TopMetricOptions {
   /** The weight of a name. */
   readonly weightOf: (counts: readonly number[]) => number
   /** Default: 5 minutes. */
@@ -61,11 +53,10 @@ const rememberedAtMost = 40_000
  * right at any time. A name that is no longer shown takes its sums away, and one that comes back begins at 0. A shown name that no longer
  * counts stays until another one needs its place, because rare names would otherwise come and go.
  */
-export function topSums({
-  weightOf,
-  halfLifeMs = usualHalfLifeMs,
-  clock = () => performance.now(),
-}: TopSumsOptions): TopSums {
+export function topMetric(
+  { weightOf, halfLifeMs = usualHalfLifeMs, clock = () => performance.now() }: TopMetricOptions,
+  jsonOf: (shown: ShownSums) => MetricJson,
+): TopMetric {
   const scores = new Map<string, number>()
   let shown = new Map<string, readonly number[]>()
   let other: readonly number[] = []
@@ -98,7 +89,7 @@ export function topSums({
       }
       other = added(other, others)
     },
-    shown: () => [...shown, ['other', other]],
+    json: () => jsonOf([...shown, ['other', other]]),
   }
 }
 
@@ -132,13 +123,6 @@ export interface CountsByName {
   readonly others: readonly number[]
 }
 
-interface NamedCounts {
-  /** Adds to the numbers of a name. It makes only one look-up, because it runs for each read. */
-  add(name: string, first: number, second: number): void
-  /** What was counted since the last call. */
-  take(): CountsByName
-}
-
 interface Counts {
   first: number
   second: number
@@ -151,11 +135,12 @@ function listOf({ first, second }: Counts): readonly number[] {
 /** Twice the number of tenants that one database is made for. Each takes some 100 bytes until the next scrape. */
 const namesAtMost = 20_000
 
-export function namedCounts(most: number = namesAtMost): NamedCounts {
+export function namedCounts(most: number = namesAtMost) {
   let counts = new Map<string, Counts>()
   let others: Counts = { first: 0, second: 0 }
   return {
-    add(name, first, second) {
+    /** Adds to the numbers of a name. It makes only one look-up, because it runs for each read. */
+    add(name: string, first: number, second: number): void {
       let own = counts.get(name)
       if (own === undefined) {
         own = counts.size < most ? { first: 0, second: 0 } : others
@@ -164,7 +149,8 @@ export function namedCounts(most: number = namesAtMost): NamedCounts {
       own.first += first
       own.second += second
     },
-    take() {
+    /** What was counted since the last call. */
+    take(): CountsByName {
       const names = Array.from(counts, ([name, own]) => [name, listOf(own)] as const)
       const totals = { names, others: listOf(others) }
       counts = new Map()

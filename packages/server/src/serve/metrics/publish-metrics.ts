@@ -113,21 +113,16 @@ interface OwnCounterOptions {
   readonly labels: readonly [string] | readonly [string, string]
 }
 
-interface OwnCounter {
-  /** `first`, `second`: the values of the labels. */
-  add(count: number, first: string, second?: string): void
-  json(): MetricJson
-}
-
-function ownCounter({ name, help, labels: [firstLabel, secondLabel] }: OwnCounterOptions): OwnCounter {
+function ownCounter({ name, help, labels: [firstLabel, secondLabel] }: OwnCounterOptions) {
   const counts = new Map<string, Map<string, number>>()
   return {
-    add(count, first, second = '') {
+    /** `first`, `second`: the values of the labels. */
+    add(count: number, first: string, second = ''): void {
       let ofFirst = counts.get(first)
       if (ofFirst === undefined) counts.set(first, (ofFirst = new Map()))
       ofFirst.set(second, (ofFirst.get(second) ?? 0) + count)
     },
-    json() {
+    json(): MetricJson {
       const values: MetricSample[] = []
       for (const [first, ofFirst] of counts) {
         for (const [second, value] of ofFirst) {

@@ -13,18 +13,10 @@ export interface SlowRequest {
   readonly tenantId: string | undefined
 }
 
-interface SlowestRequests {
-  /** Whether it is among the slowest. Hardly any request is, and the others need no description. */
-  isSlow(durationMs: number, nowMs: number): boolean
-  note(request: SlowRequest, nowMs: number): void
-  /** Those of the last five to ten minutes, slowest first. */
-  list(nowMs: number): readonly SlowRequest[]
-}
-
 export const slowestShown = 20
 const windowMs = 300_000
 
-export function slowestRequests(): SlowestRequests {
+export function slowestRequests() {
   let before: readonly SlowRequest[] = []
   let present: SlowRequest[] = []
   let sinceMs = 0
@@ -40,13 +32,15 @@ export function slowestRequests(): SlowestRequests {
     leastMs = 0
   }
   return {
-    isSlow: (durationMs, nowMs) => durationMs > leastMs || nowMs - sinceMs >= windowMs,
-    note(request, nowMs) {
+    /** Whether it is among the slowest. Hardly any request is, and the others need no description. */
+    isSlow: (durationMs: number, nowMs: number) => durationMs > leastMs || nowMs - sinceMs >= windowMs,
+    note(request: SlowRequest, nowMs: number): void {
       turn(nowMs)
       present = slowest([...present, request])
       if (present.length === slowestShown) leastMs = present.at(-1)?.durationMs ?? 0
     },
-    list(nowMs) {
+    /** Those of the last five to ten minutes, slowest first. */
+    list(nowMs: number): readonly SlowRequest[] {
       turn(nowMs)
       return slowest([...before, ...present])
     },

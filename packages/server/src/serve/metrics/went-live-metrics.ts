@@ -1,7 +1,7 @@
 /** How long it takes until a site reports that it shows what was published (PROTOCOL §14.5), by consumer, for those that report most. */
 import { bucketOf, histogramSamples } from '../../runtime/metrics/own-histogram.ts'
 import type { CountsByName, TopMetric } from '../../runtime/metrics/top-counter.ts'
-import { topSums } from '../../runtime/metrics/top-counter.ts'
+import { topMetric } from '../../runtime/metrics/top-counter.ts'
 
 /** In seconds: from a site that follows the feed to one that imports every few days. */
 const bounds = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 86_400, 259_200]
@@ -13,17 +13,11 @@ const halfLifeMs = 86_400_000
 /** Until the next scrape. */
 const consumersAtMost = 2_000
 
-interface WentLiveCounts {
-  add(keyId: string, consumer: string, seconds: number): void
-  /** The counts since the last call. */
-  take(): CountsByName
-}
-
-export function countWentLive(): WentLiveCounts {
+export function countWentLive() {
   let names = new Map<string, number[]>()
   let others = nothing()
   return {
-    add(keyId, consumer, seconds) {
+    add(keyId: string, consumer: string, seconds: number): void {
       const name = consumer === 'default' ? keyId : `${keyId}/${consumer}`
       let own = names.get(name)
       if (own === undefined) {
@@ -34,7 +28,8 @@ export function countWentLive(): WentLiveCounts {
       own[bucket] = (own[bucket] ?? 0) + 1
       own[sumAt] = (own[sumAt] ?? 0) + seconds
     },
-    take() {
+    /** The counts since the last call. */
+    take(): CountsByName {
       const totals = { names: [...names], others }
       names = new Map()
       others = nothing()
@@ -51,18 +46,14 @@ function nothing(): number[] {
 export function topWentLive(clock?: () => number): TopMetric {
   const countOf = (counts: readonly number[]): number =>
     counts.slice(0, sumAt).reduce((sum, count) => sum + count, 0)
-  const sums = topSums({ weightOf: countOf, halfLifeMs, clock })
-  return {
-    add: (counts) => sums.add(counts),
-    json() {
-      const name = 'property_events_publish_to_live_seconds'
-      const help =
-        'Time from the commit of an event until a site said that it shows it, by the 20 consumers that say most; the others together.'
-      const values = sums.shown().flatMap(([consumer, own]) => {
-        const counts = Array.from({ length: sumAt }, (_, index) => own[index] ?? 0)
-        return histogramSamples({ name, bounds, counts, sum: own[sumAt] ?? 0, labels: { consumer } })
-      })
-      return { name, help, type: 'histogram', aggregator: 'sum', values }
-    },
-  }
+  return topMetric({ weightOf: countOf, halfLifeMs, clock }, (shown) => {
+    const name = 'property_events_publish_to_live_seconds'
+    const help =
+      'Time from the commit of an event until a site said that it shows it, by the 20 consumers that say most; the others together.'
+    const values = shown.flatMap(([consumer, own]) => {
+      const counts = Array.from({ length: sumAt }, (_, index) => own[index] ?? 0)
+      return histogramSamples({ name, bounds, counts, sum: own[sumAt] ?? 0, labels: { consumer } })
+    })
+    return { name, help, type: 'histogram', aggregator: 'sum', values }
+  })
 }

@@ -122,17 +122,11 @@ function leftSegments(clock: () => number) {
   }
 }
 
-interface Fullness {
-  /** True if segments would not fit, so that making them is of no use. */
-  isForNothing(): boolean
-  /** Tries the next segment, to see whether segments fit again. */
-  tryAgain(): void
-}
-
-function watchFullness(store: SegmentStore, clock: () => number): Fullness {
+function watchFullness(store: SegmentStore, clock: () => number) {
   let fullUntil: number | undefined
   return {
-    isForNothing() {
+    /** True if segments would not fit, so that making them is of no use. */
+    isForNothing(): boolean {
       if (!store.isFull()) {
         fullUntil = undefined
         return false
@@ -140,7 +134,8 @@ function watchFullness(store: SegmentStore, clock: () => number): Fullness {
       fullUntil ??= clock() + fullForMs
       return clock() < fullUntil
     },
-    tryAgain() {
+    /** Tries the next segment, to see whether segments fit again. */
+    tryAgain(): void {
       fullUntil = undefined
     },
   }

@@ -8,27 +8,12 @@ import { promisify } from 'node:util'
 import type { SegmentAddress } from './segment-index.ts'
 import { recordStart, wipedHead } from './segment-record.ts'
 
-interface SegmentWiper {
-  /** Adds records to wipe. No reader may be using them. */
-  add(places: readonly SegmentAddress[]): void
-  /** Wipes everything. Resolves when that is on the disk: true if anything was wiped. Rejects if the file cannot be written. */
-  wipe(): Promise<boolean>
-  /** Whether anything remains to be wiped. */
-  isBusy(): boolean
-  /** Bytes wiped since the file was last emptied. */
-  wipedBytes(): number
-  /** The file has been emptied, so nothing remains to be wiped. */
-  clear(): void
-  /** Wipes the rest at once, before the file is closed. */
-  close(): void
-}
-
 /** A millisecond or so; then other work gets a turn. */
 const bytesAtOnce = 2 ** 20
 const zeros = Buffer.alloc(bytesAtOnce)
 const flush = promisify(fdatasync)
 
-export function createSegmentWiper(file: number): SegmentWiper {
+export function createSegmentWiper(file: number) {
   const places: SegmentAddress[] = []
   let running: Promise<boolean> = Promise.resolve(false)
   let bytes = 0
@@ -67,18 +52,24 @@ export function createSegmentWiper(file: number): SegmentWiper {
   }
 
   return {
-    add: (given) => void places.push(...given),
-    wipe() {
+    /** Adds records to wipe. No reader may be using them. */
+    add: (given: readonly SegmentAddress[]) => void places.push(...given),
+    /** Wipes everything. Resolves when that is on the disk: true if anything was wiped. Rejects if the file cannot be written. */
+    wipe(): Promise<boolean> {
       running = running.catch(() => false).then(wipeAll)
       return running
     },
+    /** Whether anything remains to be wiped. */
     isBusy: () => places.length > 0,
+    /** Bytes wiped since the file was last emptied. */
     wipedBytes: () => bytes,
-    clear() {
+    /** The file has been emptied, so nothing remains to be wiped. */
+    clear(): void {
       places.length = 0
       bytes = 0
     },
-    close() {
+    /** Wipes the rest at once, before the file is closed. */
+    close(): void {
       closed = true
       try {
         for (const _ of pieces()) continue
