@@ -31,6 +31,10 @@ interface EnteredSession extends DoorSession {
 export interface ConsoleDoor {
   readonly options: ConsoleOptions
   readonly files: ConsoleFiles
+  /** Path prefix of the service. */
+  readonly basePath: string
+  /** The service has pictures of its own. */
+  readonly hasPictures: boolean
   readonly cookieName: string
   readonly sessions: ConsoleSessions
   /** Sign-ins of each key: a session is a commit and a row of the audit. */
@@ -42,6 +46,7 @@ export interface ConsoleDoor {
 
 interface DoorParts {
   readonly console?: ConsoleOptions | undefined
+  readonly pictures?: object | undefined
   readonly storage: Pick<StorageEngine, 'consoleSessions' | 'settings'>
   readonly verifier: Pick<KeyVerifier, 'use'>
   readonly clock: () => number
@@ -57,14 +62,16 @@ const signInLimits = { perSecond: 0.1, burst: 20 }
 export function consoleDoor(parts: DoorParts): ConsoleDoor | undefined {
   const { console: options } = parts
   if (options === undefined) return undefined
-  const { storage, verifier, clock, trustedProxies, report } = parts
+  const { storage, verifier, clock, trustedProxies, basePath, report } = parts
   const sessions = consoleSessions({ store: storage.consoleSessions, clock, report })
   const publicOrigin = options.url === undefined ? undefined : new URL(options.url).origin
   const place = { trustedProxies, publicOrigin }
   const cookieName = cookieNameOf(storage.settings.storeId)
   return {
     options,
-    files: readConsoleFiles(options, parts.basePath),
+    files: readConsoleFiles(options, basePath),
+    basePath,
+    hasPictures: parts.pictures !== undefined,
     cookieName,
     sessions,
     signIns: createTokenBuckets({ limits: signInLimits, clock: steadyClock }),
@@ -103,16 +110,11 @@ function refusalOfBody(request: Request): Refusal | undefined {
 /** The header with the other half of the session. */
 const halfHeader = 'x-console-session'
 
-interface SessionSecrets {
-  readonly cookie: string
-  readonly half: string
-}
-
 /** 256 bits in base64url. Text of another form is refused without reading the store. */
 const secretPattern = /^[A-Za-z0-9_-]{43}$/
 
 /** Both secrets of a request; `undefined` if one of them is missing or malformed. Other cookies of the name, planted by others, do not count. */
-function readSecrets(request: Request, cookieName: string): SessionSecrets | undefined {
+function readSecrets(request: Request, cookieName: string) {
   const half = request.header(halfHeader) ?? ''
   const start = `${cookieName}=`
   const pairs = (request.header('cookie') ?? '').split(/[;,]/).map((pair) => pair.trim())
@@ -132,8 +134,7 @@ function cookieNameOf(storeId: string): string {
 
 /** The header that sets the cookie, for the page's origin; without a value, it removes the cookie. */
 export function cookieHeader(
-  { cookieName }: Pick<ConsoleDoor, 'cookieName'>,
-  basePath: string,
+  { cookieName, basePath }: Pick<ConsoleDoor, 'cookieName' | 'basePath'>,
   origin: string,
   value?: string,
 ): Headers {

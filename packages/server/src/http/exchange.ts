@@ -160,6 +160,7 @@ export type Answer =
   | { readonly kind: 'none' }
 
 export type StreamAnswer = Extract<Answer, { kind: 'stream' }>
+export type TextAnswer = Extract<Answer, { kind: 'text' }>
 
 export type Outcome = Answer | Refused
 

@@ -111,7 +111,7 @@ function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchan
     exchange.closes = outcome.refusal.closes === true
     const instance = pathOnly(withoutOrigin(request.target))
     const place = { instance, requestId: request.id, basePath: context.basePath }
-    exchange.answer = { kind: 'text', ...problemAnswer(outcome.refusal, place) }
+    exchange.answer = problemAnswer(outcome.refusal, place)
   } else {
     exchange.answer =
       outcome.kind === 'stream' ? context.access.watched(request, exchange.access, outcome) : outcome

@@ -7,7 +7,7 @@ import type { TypeFilter } from './representation/type-filter.ts'
 import { freeBytes } from '../runtime/memory/free-bytes.ts'
 import { yieldForStep } from '../runtime/yield-in-steps.ts'
 
-interface Cursor {
+export interface Cursor {
   readonly key: FeedKey
   /** Events with a greater number. */
   readonly after: number

@@ -116,7 +116,7 @@ export function operationTable(context: Composed, options: TableOptions = {}): r
     ...operations,
     ...textDocuments(context),
     ...(pictures === undefined ? [] : [getPicture(context, pictures)]),
-    ...(context.door === undefined ? [] : consoleOperations(context, context.door, pictures !== undefined)),
+    ...(context.door === undefined ? [] : consoleOperations(context, context.door)),
   ]
 }
 

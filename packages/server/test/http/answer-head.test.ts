@@ -62,8 +62,8 @@ const answers: readonly Answer[] = [
   { ...stream, headers, byteLength: 2, coding: 'identity' },
   { kind: 'text', status: 201, headers, body: 'é' },
   { kind: 'text', status: 204, headers: { allow: 'GET' }, body: '' },
-  { kind: 'text', ...problem('unauthorized') },
-  { kind: 'text', ...problem('rate_limited') },
+  problem('unauthorized'),
+  problem('rate_limited'),
 ]
 const buckets = createTokenBuckets({ limits: { perSecond: 2, burst: 5 }, clock: () => 0 })
 const [own, tenant] = [buckets.of('key'), buckets.of('tenant', { perSecond: 1, burst: 3 })]

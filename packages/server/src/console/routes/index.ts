@@ -10,16 +10,11 @@ import { openOperation } from '../../http/openapi/description-routes.ts'
 import { documentCall } from '../../http/openapi/static-document.ts'
 import type { DocumentContext, StaticDocument } from '../../http/openapi/static-document.ts'
 
-/** `pictures`: the service has pictures of its own. */
-export function consoleOperations(
-  context: SignInContext,
-  door: ConsoleDoor,
-  pictures: boolean,
-): readonly Operation[] {
+export function consoleOperations(context: SignInContext, door: ConsoleDoor): readonly Operation[] {
   return [
     ...consolePages(context, door.files),
-    signIn(context, door, pictures),
-    readSession(context, door, pictures),
+    signIn(context, door),
+    readSession(context, door),
     signOut(context, door),
   ]
 }

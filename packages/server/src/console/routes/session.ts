@@ -19,27 +19,21 @@ import { keyMembers } from '../../keys/routes/key-answer.ts'
 
 /** What operations on a session need. */
 export interface SessionContext extends NetworkContext {
-  readonly basePath: string
   readonly keys: KeyStore
   readonly limits: ServiceLimits
 }
 
-export function readSession(context: SessionContext, door: ConsoleDoor, pictures: boolean): Operation {
+export function readSession(context: SessionContext, door: ConsoleDoor): Operation {
   return sessionOperation(context, {
     method: 'GET',
     operationId: 'readSession',
     summary: 'Read the session of the console',
     problems: ['console_session_ended'],
-    call: (request) => read(context, door, pictures, request),
+    call: (request) => read(context, door, request),
   })
 }
 
-async function read(
-  context: SessionContext,
-  door: ConsoleDoor,
-  pictures: boolean,
-  request: Request,
-): Promise<Outcome> {
+async function read(context: SessionContext, door: ConsoleDoor, request: Request): Promise<Outcome> {
   const failures = failuresOf(context, request)
   const entered = await door.enter(request)
   if (entered.kind !== 'session') return refusalAtDoor(entered, failures)
@@ -48,8 +42,7 @@ async function read(
   if (!isFromItsNetwork(context, request, verdict.key)) return refused({ code: 'key_network' })
   const found = await context.keys.findKey(session.keyId)
   if (found === undefined) return refused({ code: 'console_session_ended' })
-  const { basePath } = context
-  return uncachedAnswer(sessionMembers({ door, basePath, origin, pictures }, session, found.record))
+  return uncachedAnswer(sessionMembers(door, origin, session, found.record))
 }
 
 /** `DELETE /console/session`: signs out, and ends every request of the session that still waits (PROTOCOL §15.3). */
@@ -69,24 +62,14 @@ async function end(context: SessionContext, door: ConsoleDoor, request: Request)
   const entered = await door.enter(request)
   if (entered.kind !== 'session') return refusalAtDoor(entered, failures)
   await door.sessions.end(entered.session)
-  const headers = { 'cache-control': 'no-store', ...cookieHeader(door, context.basePath, entered.origin) }
+  const headers = { 'cache-control': 'no-store', ...cookieHeader(door, entered.origin) }
   return { kind: 'text', status: success.noContent, headers, body: '' }
 }
 
-/** A session, and what may be done with it, for the page (PROTOCOL §15.3). */
-
-interface SessionPlace {
-  readonly door: ConsoleDoor
-  readonly basePath: string
-  /** The origin of the page. */
-  readonly origin: string
-  /** The service has pictures of its own. */
-  readonly pictures: boolean
-}
-
-/** `record`: of the session's key. */
+/** A session, and what may be done with it, for the page of this origin (PROTOCOL §15.3). `record`: of the session's key. */
 export function sessionMembers(
-  { door, basePath, origin, pictures }: SessionPlace,
+  door: ConsoleDoor,
+  origin: string,
   session: ConsoleSession,
   record: KeyRecord,
 ): object {
@@ -96,8 +79,8 @@ export function sessionMembers(
     expiresAt: timeOf(session.endsMs),
     idleEndsAt: timeOf(door.sessions.idleEndMs(session)),
     freshUntil: timeOf(door.sessions.freshUntilMs(session)),
-    images: { own: pictures, hosts: door.options.imageHosts ?? [] },
-    serviceUrl: door.options.url ?? `${origin}${basePath}`,
+    images: { own: door.hasPictures, hosts: door.options.imageHosts ?? [] },
+    serviceUrl: door.options.url ?? `${origin}${door.basePath}`,
   }
 }
 

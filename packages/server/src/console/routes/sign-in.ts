@@ -23,20 +23,19 @@ export interface SignInContext extends SessionContext, BodyContext {
   readonly verifier: KeyVerifier
 }
 
-export function signIn(context: SignInContext, door: ConsoleDoor, pictures: boolean): Operation {
+export function signIn(context: SignInContext, door: ConsoleDoor): Operation {
   return sessionOperation(context, {
     method: 'POST',
     operationId: 'signIn',
     summary: 'Sign in to the console',
     problems: ['invalid_body', 'login_link_spent'],
-    call: (request, access) => begin({ context, door, pictures, request }, access),
+    call: (request, access) => begin({ context, door, request }, access),
   })
 }
 
 interface SigningIn {
   readonly context: SignInContext
   readonly door: ConsoleDoor
-  readonly pictures: boolean
   readonly request: Request
 }
 
@@ -76,7 +75,7 @@ function readProof(text: string): Proof | Refused {
 }
 
 async function open(
-  { context, door, pictures, request }: SigningIn,
+  { context, door, request }: SigningIn,
   origin: string,
   by: Proof['kind'],
   keyId: string,
@@ -88,9 +87,8 @@ async function open(
   const tenantIds = record.grants.map(({ tenantId }) => tenantId)
   const { session, cookie, half } = await door.sessions.begin(keyId, { by, tenantIds })
   if (before.kind === 'session') await door.sessions.end(before.session)
-  const { basePath } = context
-  const members = sessionMembers({ door, basePath, origin, pictures }, session, record)
-  const headers = cookieHeader(door, basePath, origin, cookie)
+  const members = sessionMembers(door, origin, session, record)
+  const headers = cookieHeader(door, origin, cookie)
   return uncachedAnswer({ session: half, ...members }, success.created, headers)
 }
 

@@ -1,12 +1,6 @@
 /** The page at `/docs`, as `npm run openapi` has written it (scripts/reference), with its policy for browsers. */
 import { readFileSync } from 'node:fs'
-import type { Headers } from '../exchange.ts'
 import { pagePolicy } from './static-document.ts'
-
-interface ReferencePage {
-  readonly html: string
-  readonly headers: Headers
-}
 
 interface Policy {
   readonly style: readonly string[]
@@ -14,7 +8,7 @@ interface Policy {
 }
 
 /** Reads the file instead of importing it: an imported file stays in memory, and the document is made once. */
-export function readReferencePage(): ReferencePage {
+export function readReferencePage() {
   const policy: Policy = JSON.parse(readText('policy.json'))
   return {
     html: readText('page.html'),

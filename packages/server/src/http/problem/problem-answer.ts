@@ -1,7 +1,7 @@
 /** From a refusal to the answer that a client gets (D6): RFC 9457 members, as application/json because of spec §4. */
 import type { Problem, ProblemError } from '@property-events/protocol'
 import { uncachedJson } from '../exchange.ts'
-import type { Headers } from '../exchange.ts'
+import type { TextAnswer } from '../exchange.ts'
 import { problems } from './problem.ts'
 import type { ProblemCode, ProblemKind, Refusal } from './problem.ts'
 
@@ -26,13 +26,6 @@ interface ProblemPlace {
   readonly basePath: string
 }
 
-interface ProblemAnswer {
-  readonly status: number
-  readonly headers: Headers
-  /** JSON text of a `Problem`. */
-  readonly body: string
-}
-
 /** The first fault, and the number of faults: many clients log only `detail`. */
 function detailOf(errors: readonly ProblemError[] = []): string | undefined {
   const [first] = errors
@@ -42,8 +35,8 @@ function detailOf(errors: readonly ProblemError[] = []): string | undefined {
   return `${place === '' ? '' : `${place}: `}${first.message}${more}`
 }
 
-/** The whole answer to a refused request. */
-export function problemAnswer(refusal: Refusal, place: ProblemPlace): ProblemAnswer {
+/** The whole answer to a refused request: its body is the JSON text of a `Problem`. */
+export function problemAnswer(refusal: Refusal, place: ProblemPlace): TextAnswer {
   const { status, title, detail }: ProblemKind = problems[refusal.code]
   const problem: Problem = {
     type: `${place.basePath}/docs#${refusal.code}`,
@@ -57,6 +50,7 @@ export function problemAnswer(refusal: Refusal, place: ProblemPlace): ProblemAns
   }
   const retryAfter = retryAfterSeconds[refusal.code]
   return {
+    kind: 'text',
     status,
     headers: {
       ...uncachedJson,

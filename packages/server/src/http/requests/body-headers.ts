@@ -9,22 +9,13 @@ import { quoteInput } from './echo-text.ts'
 
 export type BodyFormat = 'json' | 'ndjson'
 
-/** What a Content-Type says; `undefined`: the body decides. */
-interface BodyType {
-  readonly kind: 'type'
-  readonly format: BodyFormat | undefined
-}
-
-const json: BodyType = { kind: 'type', format: 'json' }
-const ndjson: BodyType = { kind: 'type', format: 'ndjson' }
-
 /** By media type. Most publishers send nothing else, so a header is first looked up as it is, without taking it apart. */
-const bodyTypes: ReadonlyMap<string, BodyType> = new Map([
-  ['application/json', json],
-  ['text/json', json],
-  ['application/x-ndjson', ndjson],
-  ['application/ndjson', ndjson],
-  ['application/jsonl', ndjson],
+const bodyFormats: ReadonlyMap<string, BodyFormat> = new Map([
+  ['application/json', 'json'],
+  ['text/json', 'json'],
+  ['application/x-ndjson', 'ndjson'],
+  ['application/ndjson', 'ndjson'],
+  ['application/jsonl', 'ndjson'],
 ])
 
 /** Sent by `fetch` and by generated clients that name no type: then the body's first character decides. */
@@ -45,9 +36,8 @@ type BodyHeaders =
 /** Checks the headers that describe the body, before a byte of it is read. */
 export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders {
   const contentType = request.header('content-type') ?? ''
-  const type = bodyTypes.get(contentType) ?? readType(contentType)
-  if (type.kind === 'refused') return type
-  const { format } = type
+  const format = bodyFormats.get(contentType) ?? readFormat(contentType)
+  if (typeof format === 'object') return format
   const coding = request.header('content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (coding !== 'identity' && coding !== 'gzip' && coding !== 'x-gzip') {
     return refused({
@@ -60,10 +50,11 @@ export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders
   return { kind: 'format', format, coding: coding === 'identity' ? 'identity' : 'gzip' }
 }
 
-function readType(contentType: string): BodyType | Refused {
+/** What a Content-Type says; `undefined`: the body decides. */
+function readFormat(contentType: string): BodyFormat | undefined | Refused {
   const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
-  const type = bodyTypes.get(mediaType)
-  if (type === undefined && !untold.includes(mediaType)) return refused(unsupportedType(mediaType))
+  const format = bodyFormats.get(mediaType)
+  if (format === undefined && !untold.includes(mediaType)) return refused(unsupportedType(mediaType))
   const charset = parameters
     .find((parameter) => /^charset\s*=/.test(parameter))
     ?.replace(/^charset\s*=\s*/, '')
@@ -72,7 +63,7 @@ function readType(contentType: string): BodyType | Refused {
     const detail = `The charset ${quoteInput(charset)} is not accepted; send UTF-8.`
     return refused({ code: 'unsupported_charset', detail })
   }
-  return type ?? { kind: 'type', format: undefined }
+  return format
 }
 
 /** The format of a body; `undefined` if it cannot be a publication, whatever its type was. An empty one is no JSON. */

@@ -8,7 +8,7 @@ import type { FeedKey } from '../../events/feed-key.ts'
 import type { Grant } from '../../keys/key.ts'
 import type { EventStore, Head } from '../../events/event-log.ts'
 import { isOfAny } from '../../http/access.ts'
-import type { Answer, Headers } from '../../http/exchange.ts'
+import type { Headers, TextAnswer } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
 import { jsonHeaders } from './answers.ts'
@@ -20,15 +20,13 @@ export interface HeadsContext {
   readonly events: EventStore
 }
 
-type HeadsAnswer = Extract<Answer, { kind: 'text' }>
-
 /** The present heads of the feeds that have moved. Rejects as the store does. */
 export async function headsAnswer(
   { events }: Pick<HeadsContext, 'events'>,
   { limited }: KeyFeeds,
   { keys, next }: FeedChanges,
   headers: Headers = jsonHeaders,
-): Promise<HeadsAnswer> {
+): Promise<TextAnswer> {
   const heads = keys.length === 0 ? [] : await events.heads(keys)
   const lasts = await lastsOfBranches(events, keys, limited)
   const shown = keys.flatMap((key, index) => shownHead(key, heads[index], lasts.get(feedName(key))))

@@ -23,9 +23,8 @@ import type { KeyLimits } from '../../http/rate-limit/key-limits.ts'
 import type { DisclosureLog } from '../../privacy/disclosure/disclosure-log.ts'
 import type { CursorRules } from './cursor-parameters.ts'
 import type { RequestObserver } from '../../http/observer.ts'
-import type { FeedKey } from '../../events/feed-key.ts'
 import type { FeedView } from '../../events/branches/branch-view.ts'
-import type { CursorRefusal } from '../run.ts'
+import type { Cursor, CursorRefusal } from '../run.ts'
 
 /** What reading a snapshot needs. */
 export interface SnapshotContext extends CursorRules {
@@ -193,14 +192,10 @@ function schemaFor(limits: ServiceLimits, feedName: FeedName): OperationSchema {
  * everything after its head equals the copy made from the whole feed. That is the promise, and not that the snapshot itself contains
  * every subject.
  */
-interface SnapshotQuery {
-  readonly key: FeedKey
+interface SnapshotQuery extends Cursor {
   readonly view: FeedView
-  /** Continues after this number; 0: from the beginning. */
-  readonly after: number
   /** As of this number; by default, as of the feed's head. */
   readonly headNumber: number | undefined
-  readonly epoch: string | undefined
 }
 
 interface Snapshot {
