@@ -178,7 +178,7 @@ function planted(head: number, epoch: string): readonly Planted[] {
       label: 'has a key that ended',
       terms: { expiresMs: Date.now() - 3_600_000 },
       after: [{ path: list, status: 401 }],
-      said: /^Its key expired at .*, one refusal \(key_expired\)\.$/,
+      said: /^Its key expired (at|on) .*, one refusal \(key_expired\)\.$/,
     },
     {
       label: 'asks from elsewhere',
