@@ -28,8 +28,13 @@ async function storeOfContacts() {
     { key },
   )
   const { signal } = new AbortController()
-  const expire = async (days: number, rule = 400) =>
-    expireContacts({ storage: store, tenantId: tenantA, days: rule, nowMs: at(days), signal })
+  const begun = async () => (await store.erasures.list(tenantA, undefined, 10)).length
+  const expire = async (days: number, rule = 400) => {
+    const before = await begun()
+    const nowMs = at(days)
+    const isWhole = await expireContacts({ storage: store, tenantId: tenantA, days: rule, nowMs, signal })
+    return { erased: (await begun()) - before, isWhole }
+  }
   const onList = async () => {
     const listed = await Array.fromAsync(listedContacts(store.expiry, tenantA))
     return ['c', 'd'].filter((name) => listed.some(({ subjectId }) => subjectId === uuid(name)))
@@ -93,7 +98,7 @@ it('rests after each erasure that it begins: others have the writer meanwhile (D
   const rests: number[] = []
   const rest = async (tookMs: number): Promise<void> => void rests.push(tookMs)
   const { signal } = new AbortController()
-  const { erased } = await expireContacts({
+  const isWhole = await expireContacts({
     storage: open,
     tenantId: tenantA,
     days: 400,
@@ -101,7 +106,7 @@ it('rests after each erasure that it begins: others have the writer meanwhile (D
     signal,
     rest,
   })
-  assert.equal(erased, 2)
+  assert.ok(isWhole)
   assert.ok(rests.length === 2 && rests.every((tookMs) => tookMs >= 0))
 })
 

@@ -7,9 +7,9 @@ import type { Ticks } from '@property-events/protocol'
 import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
 import { feedName } from '../feed-key.ts'
 import type { LostNumbers } from '../epochs.ts'
-import { bigints, smallints, uuids } from '../../sql/postgres/array.ts'
+import { bigints, feedLists, smallints, uuids } from '../../sql/postgres/array.ts'
 import type { Session, Statement } from '../../sql/postgres/session.ts'
-import { feedNumbers, feedOfNumber } from '../../sql/database.ts'
+import { feedOfNumber } from '../../sql/database.ts'
 
 export interface Witness {
   /** Checks the history of a new connection and, if it is another one, everything this node has shown. Resolves with its name. */
@@ -194,8 +194,7 @@ async function historyOf(session: Session): Promise<History> {
 
 async function lossesAmong(session: Session, shown: readonly ShownNumber[]): Promise<readonly LossRow[]> {
   return session.query<LossRow & Record<string, unknown>>(findLosses, [
-    uuids(shown.map(({ key }) => key.tenantId)),
-    smallints(shown.map(({ key }) => feedNumbers[key.feed])),
+    ...feedLists(shown.map(({ key }) => key)),
     bigints(shown.map(({ sequenceNumber }) => sequenceNumber)),
     bigints(shown.map(({ created }) => created ?? null)),
   ])

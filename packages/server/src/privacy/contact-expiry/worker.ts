@@ -20,35 +20,26 @@ interface ExpiringParts {
   readonly rest?: (tookMs: number) => Promise<void>
 }
 
-/** What was done for a tenant: contacts looked at for the list, and erasures begun. */
-interface Expired {
-  readonly erased: number
-  /** False if the rest has to wait: the feed takes no change now, or the clock is behind. */
-  readonly isWhole: boolean
-}
-
 /**
  * Puts contacts on the list that are due within the notice period, and begins the erasure of those whose day has come: an ordinary
- * erasure, which continues by itself. A contact that has changed meanwhile is left alone.
+ * erasure, which continues by itself. A contact that has changed meanwhile is left alone. False if the rest has to wait: the feed takes no
+ * change now, or the clock is behind.
  */
-export async function expireContacts(parts: ExpiringParts): Promise<Expired> {
+export async function expireContacts(parts: ExpiringParts): Promise<boolean> {
   const { storage, tenantId, days, nowMs, signal } = parts
   const todayMs = beginningOfDay(nowMs)
   const before = ticksOfMilliseconds(todayMs + (expiryNoticeDays - days) * millisecondsPerDay)
   const step = { tenantId, before, todayMs, limit: contactsPerStep }
   while (!signal.aborted && (await storage.expiry.enlist(step)) > 0) continue
-  let erased = 0
   for await (const contact of listedContacts(storage.expiry, tenantId)) {
-    if (signal.aborted) return { erased, isWhole: false }
+    if (signal.aborted) return false
     if (expiryDayMs(contact, days) > todayMs) continue
     const startedMs = performance.now()
     const outcome = await eraseContact(storage, tenantId, contact, nowMs)
-    if (outcome === 'later') return { erased, isWhole: false }
-    if (outcome !== 'begun') continue
-    erased += 1
-    await parts.rest?.(performance.now() - startedMs)
+    if (outcome === 'later') return false
+    if (outcome === 'begun') await parts.rest?.(performance.now() - startedMs)
   }
-  return { erased, isWhole: true }
+  return true
 }
 
 async function eraseContact(

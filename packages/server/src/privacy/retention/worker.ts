@@ -95,7 +95,7 @@ async function expire(
     const expiring = expireContacts({ storage, tenantId, days, nowMs, signal, rest })
     const expired = await isolateFailure(parts.report, 'retain', { tenantId }, expiring)
     if (expired === 'broken') isWhole = false
-    else if (expired.isWhole) done.set(name, state)
+    else if (expired) done.set(name, state)
   }
   return isWhole
 }

@@ -3,6 +3,8 @@
  * elements must be the one that the statement declares, as in `$1::uuid[]`; the server refuses any other.
  */
 import { isUuid, writeUuid } from '@property-events/protocol'
+import type { FeedKey } from '../../events/feed-key.ts'
+import { feedNumbers } from '../database.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 
 type List<T> = readonly (T | null)[]
@@ -33,6 +35,11 @@ export function integers(values: List<number>): Buffer {
 
 export function smallints(values: List<number>): Buffer {
   return arrayOf('smallint', values, 2, writeSmallint)
+}
+
+/** Feeds, as two lists: of their tenants and of their numbers. */
+export function feedLists(keys: readonly FeedKey[]): readonly [Buffer, Buffer] {
+  return [uuids(keys.map(({ tenantId }) => tenantId)), smallints(keys.map(({ feed }) => feedNumbers[feed]))]
 }
 
 export function booleans(values: List<boolean>): Buffer {

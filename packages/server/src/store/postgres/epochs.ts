@@ -6,7 +6,7 @@ import { sqlOn } from '../../sql/postgres.ts'
 import { removeSiteRows } from '../site-rows.ts'
 import type { Actor } from '../../audit/actor.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import { smallints, texts, uuids } from '../../sql/postgres/array.ts'
+import { feedLists, texts } from '../../sql/postgres/array.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database } from '../../sql/postgres/connection.ts'
 import type { Session, Statement } from '../../sql/postgres/session.ts'
@@ -139,8 +139,7 @@ async function startIn(
   continueAfter: number,
   feeds: readonly FeedKey[],
 ): Promise<readonly FeedKey[]> {
-  const tenants = uuids(feeds.map(({ tenantId }) => tenantId))
-  const numbers = smallints(feeds.map(({ feed }) => feedNumbers[feed]))
+  const [tenants, numbers] = feedLists(feeds)
   await session.query(spread, [])
   await session.query(recordSpread, [])
   const values = [continueAfter, tenants, numbers, texts(feeds.map(newEpochId))]

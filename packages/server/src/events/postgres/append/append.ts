@@ -9,12 +9,11 @@ import { feedName } from '../../feed-key.ts'
 import type { AppendBatch, AppendOutcome } from '../../append/append-batch.ts'
 import type { StoreObserver } from '../../../sql/store-observer.ts'
 import { callAppend } from './append-call.ts'
-import { smallints, uuids } from '../../../sql/postgres/array.ts'
+import { feedLists } from '../../../sql/postgres/array.ts'
 import { isConnectionLoss } from '../../../sql/postgres/connection.ts'
 import type { Database } from '../../../sql/postgres/connection.ts'
 import type { Session, Statement } from '../../../sql/postgres/session.ts'
 import { isOfStatement } from '../../../sql/postgres/failure.ts'
-import { feedNumbers } from '../../../sql/database.ts'
 import { inKeyOrder } from './feed-state.ts'
 import { unansweredCalls } from './unanswered-calls.ts'
 import { keepAside } from '../kept-events.ts'
@@ -142,8 +141,7 @@ export async function takeCounters(
   batches: readonly Pick<AppendBatch, 'key'>[],
 ): Promise<void> {
   const keys = inKeyOrder(batches.map(({ key }) => key))
-  const tenants = uuids(keys.map(({ tenantId }) => tenantId))
-  await session.query(lockFeeds, [tenants, smallints(keys.map(({ feed }) => feedNumbers[feed]))])
+  await session.query(lockFeeds, feedLists(keys))
 }
 
 /** One plan, and the call that checks and writes it. */

@@ -7,7 +7,7 @@ import { feedName } from '../../feed-key.ts'
 import type { AppendBatch } from '../../append/append-batch.ts'
 import type { FeedKey } from '../../feed-key.ts'
 import type { SubjectState } from '../../append/subject-state.ts'
-import { bigints, integers, smallints, uuids } from '../../../sql/postgres/array.ts'
+import { bigints, feedLists, integers, uuids } from '../../../sql/postgres/array.ts'
 import type { Session, Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
@@ -101,8 +101,7 @@ export async function readFeeds(session: Session, batches: readonly AppendBatch[
     drafts.map((draft) => ({ n: numberOf.get(feedName(key)) ?? 0, draft })),
   )
   const rows = await session.query<LookUpRow>(lookUp, [
-    uuids(keys.map((key) => key.tenantId)),
-    smallints(keys.map((key) => feedNumbers[key.feed])),
+    ...feedLists(keys),
     integers(drafts.map(({ n }) => n)),
     uuids(drafts.map(({ draft }) => draft.id)),
     integers(drafts.map(({ n }) => n)),
@@ -134,8 +133,7 @@ export async function readMissing(
   const ids = wanted.flatMap(({ ids }, index) => [...ids].map((id) => ({ n: index + 1, id })))
   if (ids.length > 0) {
     const rows = await session.query<LookUpRow>(lookUp, [
-      uuids(keys.map((key) => key.tenantId)),
-      smallints(keys.map((key) => feedNumbers[key.feed])),
+      ...feedLists(keys),
       integers(ids.map(({ n }) => n)),
       uuids(ids.map(({ id }) => id)),
       integers([]),
@@ -150,8 +148,7 @@ export async function readMissing(
   if (places.length === 0) return
   const rows = await session.query<{ n: number; position: string; json: string }>(readJson, [
     integers(places.map(({ n }) => n)),
-    uuids(places.map(({ key }) => key.tenantId)),
-    smallints(places.map(({ key }) => feedNumbers[key.feed])),
+    ...feedLists(places.map(({ key }) => key)),
     bigints(places.map(({ position }) => position)),
   ])
   for (const { n, position, json } of rows) {

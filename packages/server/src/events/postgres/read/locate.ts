@@ -3,7 +3,7 @@ import { epochWeightSql } from '../../epochs.ts'
 import { StorageFailure } from '../../../sql/storage-errors.ts'
 import type { FeedKey } from '../../feed-key.ts'
 import type { FeedVersion, FeedVersionsTotal, Head, Located, LocateQuery } from '../../event-log.ts'
-import { smallints, uuids } from '../../../sql/postgres/array.ts'
+import { feedLists } from '../../../sql/postgres/array.ts'
 import type { Database, Reads } from '../../../sql/postgres/connection.ts'
 import { readsOf } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
@@ -124,7 +124,7 @@ export async function readHeads(
   database: Reads,
   keys: readonly FeedKey[],
 ): Promise<readonly (Head | undefined)[]> {
-  const rows = await database.read<HeadRow & { n: string }>(locateStatements.heads, namesOf(keys))
+  const rows = await database.read<HeadRow & { n: string }>(locateStatements.heads, feedLists(keys))
   const heads = new Map(rows.map((row) => [Number(row.n), headOf(row)]))
   return keys.map((_key, index) => heads.get(index + 1))
 }
@@ -143,7 +143,7 @@ export async function readVersions(
   const rows =
     keys === undefined
       ? await database.read<VersionRow>(locateStatements.versions, [])
-      : await database.read<VersionRow>(locateStatements.someVersions, namesOf(keys))
+      : await database.read<VersionRow>(locateStatements.someVersions, feedLists(keys))
   return rows.map(({ tenant, feed, epoch, count }) => ({
     key: { tenantId: tenant, feed: feedOfNumber(feed, 'feed') },
     epoch,
@@ -162,11 +162,6 @@ export async function readVersionsTotal(database: Reads): Promise<FeedVersionsTo
     total: BigInt(row?.total ?? 0),
     epochs: Number(row?.epochs ?? 0),
   }
-}
-
-/** As two lists, one of tenants and one of feeds. */
-function namesOf(keys: readonly FeedKey[]): readonly [Buffer, Buffer] {
-  return [uuids(keys.map(({ tenantId }) => tenantId)), smallints(keys.map(({ feed }) => feedNumbers[feed]))]
 }
 
 /** Locates in windows that are still open (P3): they are read once nothing stamped waits for its commit. */

@@ -5,7 +5,7 @@
  */
 import { isUuid, viewsOf } from '@property-events/protocol'
 import type { FeedKey } from '../../feed-key.ts'
-import { smallints, texts, uuids } from '../../../sql/postgres/array.ts'
+import { feedLists, texts, uuids } from '../../../sql/postgres/array.ts'
 import type { Database, Reads } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
@@ -60,8 +60,7 @@ export function positionFinder(database: Pick<Database, 'read'>): FindPosition {
     const patience = setTimeout(goOn, patienceMs)
     try {
       const rows = await database.read<{ position: string | null }>(select, [
-        uuids(wanted.map(({ key }) => key.tenantId)),
-        smallints(wanted.map(({ key }) => feedNumbers[key.feed])),
+        ...feedLists(wanted.map(({ key }) => key)),
         uuids(wanted.map(({ id }) => id)),
       ])
       for (const [index, { resolve }] of wanted.entries()) {
