@@ -8,7 +8,7 @@ import type { ProblemError } from '@property-events/protocol'
 import { exampleIds } from '@property-events/protocol/example-ids'
 import type { SchemaName } from '@property-events/protocol/wire'
 import type { Access } from './access.ts'
-import { refused, uncachedAnswer, invalidParameters } from './exchange.ts'
+import { uncachedAnswer, invalidParameters } from './exchange.ts'
 import type { Outcome, Refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
 import { keyedOperation } from './keyed-operation.ts'
@@ -17,7 +17,7 @@ import type { ParameterSchema } from './openapi/operation-schema.ts'
 import { uuidSchema } from './openapi/parameters.ts'
 import type { Operation, OperationTarget } from './operation.ts'
 import { quoteInput } from './requests/echo-text.ts'
-import { readQuery, refusalOfParameters } from './requests/query.ts'
+import { readQuery, withoutParameters } from './requests/query.ts'
 import { withReadBody } from './requests/read-body.ts'
 import type { BodyContext } from './requests/read-body.ts'
 import type { BodyReading } from './requests/body-members.ts'
@@ -89,12 +89,11 @@ export function addOperation<Body>(
     ...common(things),
     problems: ['subject_not_found', ...(given.problems ?? [])],
     method: 'POST',
-    prepare({ query }) {
-      const refusal = refusalOfParameters(query, context.limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
-      return async (request, access) =>
-        withReadBody(context, { request, access }, given.read, (body) => given.answer(access, body))
-    },
+    prepare: withoutParameters(
+      context.limits,
+      () => (request, access) =>
+        withReadBody(context, { request, access }, given.read, (body) => given.answer(access, body)),
+    ),
   })
 }
 
@@ -116,13 +115,10 @@ export function idOperation(
     params: idParams(things, things.idName),
     method: verb === undefined ? 'GET' : 'POST',
     path: verb === undefined ? path : `${path}/${verb}`,
-    prepare({ query, params }) {
-      const refusal = refusalOfParameters(query, context.limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
+    prepare: withoutParameters(context.limits, (params) => {
       const id = readId(params, things)
-      if (typeof id !== 'string') return () => id
-      return (_request, access) => given.answer(access, id)
-    },
+      return typeof id === 'string' ? (_request, access) => given.answer(access, id) : () => id
+    }),
   })
 }
 

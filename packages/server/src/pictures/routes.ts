@@ -3,7 +3,7 @@ import { refused } from '../http/exchange.ts'
 import type { Headers } from '../http/exchange.ts'
 import { openOperation } from '../http/openapi/description-routes.ts'
 import { contentTag, tagMatches } from '../http/requests/entity-tag.ts'
-import { refusalOfParameters } from '../http/requests/query.ts'
+import { withoutParameters } from '../http/requests/query.ts'
 import { sharedBody } from '../http/answer-body.ts'
 import type { Operation } from '../http/operation.ts'
 import type { ServiceLimits } from '../http/limits.ts'
@@ -28,9 +28,7 @@ export function getPicture({ limits }: Pick<Context, 'limits'>, pictureAt: Pictu
     description: 'For the media of a demo. Needs no key.',
     ok: 'The picture.',
     problems: ['path_not_found'],
-    prepare({ query, params: [form = '', reference = '', name = ''] }) {
-      const refusal = refusalOfParameters(query, limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
+    prepare: withoutParameters(limits, ([form = '', reference = '', name = '']) => {
       return (request) => {
         const bytes = pictureAt(form, reference, name)
         if (bytes === undefined) return refused(noPicture)
@@ -40,7 +38,7 @@ export function getPicture({ limits }: Pick<Context, 'limits'>, pictureAt: Pictu
         }
         return { kind: 'pieces', headers, etag, feed: undefined, body: sharedBody(bytes), coding: 'identity' }
       }
-    },
+    }),
   })
 }
 

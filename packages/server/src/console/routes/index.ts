@@ -8,11 +8,11 @@ import type { ConsoleFiles } from '../files.ts'
 import { refused } from '../../http/exchange.ts'
 import { openOperation } from '../../http/openapi/description-routes.ts'
 import { documentCall } from '../../http/openapi/static-document.ts'
-import type { DocumentContext, StaticDocument } from '../../http/openapi/static-document.ts'
+import type { StaticDocument } from '../../http/openapi/static-document.ts'
 
 export function consoleOperations(context: SignInContext, door: ConsoleDoor): readonly Operation[] {
   return [
-    ...consolePages(context, door.files),
+    ...consolePages(door.files),
     signIn(context, door),
     readSession(context, door),
     signOut(context, door),
@@ -20,24 +20,16 @@ export function consoleOperations(context: SignInContext, door: ConsoleDoor): re
 }
 
 /** The page of the console with its scripts and its style. Every path is a state of the page, which its script reads. */
-function consolePages(
-  context: DocumentContext,
-  { page, scripts, style }: ConsoleFiles,
-): readonly Operation[] {
+function consolePages({ page, scripts, style }: ConsoleFiles): readonly Operation[] {
   return [
-    fileAt(context, '/console', 'text/html', page),
-    fileAt(context, '/console/*', 'text/html', page),
-    ...[...scripts].map(([name, script]) => fileAt(context, `/console/${name}`, 'text/javascript', script)),
-    fileAt(context, '/console/console.css', 'text/css', style),
+    fileAt('/console', 'text/html', page),
+    fileAt('/console/*', 'text/html', page),
+    ...[...scripts].map(([name, script]) => fileAt(`/console/${name}`, 'text/javascript', script)),
+    fileAt('/console/console.css', 'text/css', style),
   ]
 }
 
-function fileAt(
-  context: DocumentContext,
-  path: string,
-  mediaType: string,
-  file: () => StaticDocument,
-): Operation {
+function fileAt(path: string, mediaType: string, file: () => StaticDocument): Operation {
   return openOperation({
     path,
     mediaType,
@@ -48,9 +40,7 @@ function fileAt(
     // The query is for the page.
     prepare: ({ params }) => {
       const isFile = params.some((rest) => rest.includes('.'))
-      return isFile
-        ? () => refused({ code: 'path_not_found' })
-        : documentCall(context, { query: '', params }, file)
+      return isFile ? () => refused({ code: 'path_not_found' }) : documentCall(file)
     },
   })
 }

@@ -7,7 +7,7 @@ import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome, Request } from '../../http/exchange.ts'
 import { success } from '../../http/problem/problem.ts'
 import type { ProblemCode } from '../../http/problem/problem.ts'
-import { refusalOfParameters } from '../../http/requests/query.ts'
+import { withoutParameters } from '../../http/requests/query.ts'
 import type { Call, Operation } from '../../http/operation.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { NetworkContext } from '../../keys/access/network.ts'
@@ -112,9 +112,6 @@ export function sessionOperation(
         ...openProblems(...problems),
       },
     }),
-    prepare({ query }) {
-      const refusal = refusalOfParameters(query, limits.maxParameters)
-      return refusal === undefined ? call : () => refused(refusal)
-    },
+    prepare: withoutParameters(limits, () => call),
   }
 }

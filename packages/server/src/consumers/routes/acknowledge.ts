@@ -13,6 +13,7 @@ import { refusalOfCursor } from '../../reading/routes/cursor-parameters.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withReadBody } from '../../http/requests/read-body.ts'
 import { consumersPath, nameParams, readConsumerName } from './consumer-path.ts'
+import { withoutParameters } from '../../http/requests/query.ts'
 import type { ReadCounts } from '../read-counts.ts'
 import type { NameContext } from './consumer-path.ts'
 import type { EventStore } from '../../events/event-log.ts'
@@ -53,8 +54,8 @@ export function acknowledgeReading(context: Context, feedName: FeedName): Operat
       },
     }),
 
-    prepare(target) {
-      const name = readConsumerName(target, context)
+    prepare: withoutParameters(context.limits, (params) => {
+      const name = readConsumerName(params)
       if (typeof name !== 'string') return () => name
       return (request, access) =>
         withReadBody(context, { request, access }, readPlace, async (place) => {
@@ -68,7 +69,7 @@ export function acknowledgeReading(context: Context, feedName: FeedName): Operat
           context.readCounts.acknowledge({ key, keyId: access.keyId ?? '', name, ...place })
           return { kind: 'text', status: success.noContent, headers, body: '' }
         })
-    },
+    }),
   }
 }
 

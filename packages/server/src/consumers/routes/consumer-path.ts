@@ -4,7 +4,6 @@ import { isConsumerName } from '../consumer.ts'
 import { refusalOfName } from '../consumer-name.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
-import { refusalOfParameters } from '../../http/requests/query.ts'
 import type { OperationTarget } from '../../http/operation.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 
@@ -29,12 +28,7 @@ export const nameParams = {
   },
 } as const
 
-/** The name in the path of a request that takes no parameters. */
-export function readConsumerName(
-  { query, params: [name = ''] }: OperationTarget,
-  { limits }: Pick<NameContext, 'limits'>,
-): string | Refused {
-  const refusal = refusalOfParameters(query, limits.maxParameters)
-  if (refusal !== undefined) return refused(refusal)
+/** The name in the path of a request. */
+export function readConsumerName([name = '']: OperationTarget['params']): string | Refused {
   return isConsumerName(name) ? name : refused(refusalOfName('name', name))
 }

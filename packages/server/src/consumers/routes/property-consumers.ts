@@ -8,7 +8,7 @@ import type { Access } from '../../http/access.ts'
 import { subjectParams } from '../../http/openapi/parameters.ts'
 import { feedOperation } from '../../http/keyed-operation.ts'
 import { readSubject } from '../../reading/routes/cursor-parameters.ts'
-import { refusalOfParameters } from '../../http/requests/query.ts'
+import { withoutParameters } from '../../http/requests/query.ts'
 import type { Operation } from '../../http/operation.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 
@@ -32,10 +32,8 @@ export function propertyConsumers(context: Context): Operation {
     ok: { description: 'The consumers.', schema: 'PropertyConsumers' },
     problems: ['subject_not_found'],
 
-    prepare({ query, params }) {
-      const refusal = refusalOfParameters(query, context.limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
-      const subject = readSubject(params[0], 'property')
+    prepare: withoutParameters(context.limits, ([given]) => {
+      const subject = readSubject(given, 'property')
       if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
       return async (_request, access) => {
         const key = feedKeyOf(access, 'property')
@@ -46,7 +44,7 @@ export function propertyConsumers(context: Context): Operation {
         if (seen === undefined) return refused({ code: 'subject_not_found' })
         return uncachedAnswer(seenAnswer(subject.subjectId, seen, nowMs))
       }
-    },
+    }),
   })
 }
 

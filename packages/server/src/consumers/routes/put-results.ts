@@ -15,6 +15,7 @@ import { maxResults, maxResultsBytes, readResults } from './results-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
 import { consumersPath, nameParams, readConsumerName } from './consumer-path.ts'
+import { withoutParameters } from '../../http/requests/query.ts'
 import type { NameContext } from './consumer-path.ts'
 import type { EventStore } from '../../events/event-log.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
@@ -48,12 +49,12 @@ export function putResults(context: Context): Operation {
     ok: { description: 'They are on disk.', schema: 'ResultsReceipt' },
     problems: ['cursor_beyond_head', 'storage_full'],
 
-    prepare(target) {
-      const name = readConsumerName(target, context)
+    prepare: withoutParameters(context.limits, (params) => {
+      const name = readConsumerName(params)
       if (typeof name !== 'string') return () => name
       return (request, access) =>
         withSmallBody(context, request, access, (text) => put(context, access, name, text), maxResultsBytes)
-    },
+    }),
   })
 }
 

@@ -3,6 +3,7 @@ import { answer, documentHeaders, notModified, openProblems } from './responses.
 import { success } from '../problem/problem.ts'
 import type { ProblemCode } from '../problem/problem.ts'
 import type { Operation } from '../operation.ts'
+import { withoutParameters } from '../requests/query.ts'
 import { documentCall } from './static-document.ts'
 import type { StaticDocument, DocumentContext } from './static-document.ts'
 
@@ -48,7 +49,7 @@ export function openApi(context: DocumentContext, document: () => StaticDocument
     summary: 'The OpenAPI document',
     description: 'This document. Needs no key.',
     ok: 'The OpenAPI 3.1 document.',
-    prepare: (target) => documentCall(context, target, document),
+    prepare: withoutParameters(context.limits, () => documentCall(document)),
   })
 }
 
@@ -61,6 +62,6 @@ export function docs(context: DocumentContext, document: () => StaticDocument): 
     description:
       'Operations with samples, fields, code lists, problem codes and limits, on one page that loads nothing else. Needs no key.',
     ok: 'The page.',
-    prepare: (target) => documentCall(context, target, document),
+    prepare: withoutParameters(context.limits, () => documentCall(document)),
   })
 }

@@ -1,14 +1,12 @@
 /** Documents made once, on their first request: the OpenAPI document and the reference. */
 import { gzipSync } from 'node:zlib'
 import type { ContentCoding } from '../answer-body.ts'
-import { refused } from '../exchange.ts'
 import type { Headers } from '../exchange.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { contentTag, tagMatches } from '../requests/entity-tag.ts'
-import { refusalOfParameters } from '../requests/query.ts'
 import { versionHeaders } from '../../runtime/version.ts'
 import { sharedBody } from '../answer-body.ts'
-import type { Call, OperationTarget } from '../operation.ts'
+import type { Call } from '../operation.ts'
 import type { ServiceLimits } from '../limits.ts'
 
 /** What answering with a document needs. */
@@ -54,14 +52,8 @@ export function madeOnce(make: () => StaticDocument): () => StaticDocument {
   return () => (document ??= make())
 }
 
-/** Answers with the document, or 304. Our own operations refuse parameters that they do not know (D19). */
-export function documentCall(
-  { limits }: Pick<DocumentContext, 'limits'>,
-  { query }: OperationTarget,
-  document: () => StaticDocument,
-): Call {
-  const refusal = refusalOfParameters(query, limits.maxParameters)
-  if (refusal !== undefined) return () => refused(refusal)
+/** Answers with the document, or 304. */
+export function documentCall(document: () => StaticDocument): Call {
   return (request) => {
     const { bytes, etag: tags, headers, mediaType } = document()
     const coding = preferredCoding(request.header('accept-encoding'))

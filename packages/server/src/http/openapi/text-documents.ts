@@ -1,6 +1,7 @@
 /** `GET /llms.txt` and `/llms-full.txt`: for programs that read text (D21). They need no key, and no document lists them. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import type { Operation } from '../operation.ts'
+import { withoutParameters } from '../requests/query.ts'
 import { openOperation } from './description-routes.ts'
 import { documentCall, madeOnce, staticDocument } from './static-document.ts'
 import type { DocumentContext } from './static-document.ts'
@@ -44,7 +45,7 @@ export function textDocuments(context: DocumentContext): readonly Operation[] {
       summary: 'The documents as text',
       description: 'For programs that read text. Needs no key.',
       ok: 'The text.',
-      prepare: (target) => documentCall(context, target, document),
+      prepare: withoutParameters(context.limits, () => documentCall(document)),
     })
   })
 }

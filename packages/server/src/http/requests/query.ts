@@ -6,7 +6,7 @@ import { feeds, nearestName } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { noHeaders, invalidParameters } from '../exchange.ts'
 import type { Headers, Refused } from '../exchange.ts'
-import type { Refusal } from '../problem/problem.ts'
+import type { Call, Operation, OperationTarget } from '../operation.ts'
 import { namesForHeader, quoteInput } from './echo-text.ts'
 
 export interface QueryRules {
@@ -84,10 +84,15 @@ export function readParameters<Parameters>(
   return { kind: 'parameters', parameters }
 }
 
-/** Why one of our own requests that takes no parameters is refused if it has any (D19). */
-export function refusalOfParameters(text: string, maxParameters: number): Refusal | undefined {
-  const { errors } = readQuery(text, { names: [], style: 'own', maxParameters })
-  return errors.length === 0 ? undefined : { code: 'invalid_parameter', errors }
+/** For one of our own operations that takes no parameters (D19). `prepare` is given those of its path. */
+export function withoutParameters(
+  limits: Pick<QueryRules, 'maxParameters'>,
+  prepare: (params: OperationTarget['params']) => Call,
+): Operation['prepare'] {
+  return ({ query, params }) => {
+    const reading = readParameters(query, [], limits, () => undefined)
+    return reading.kind === 'refused' ? () => reading : prepare(params)
+  }
 }
 
 /** The header that names the ignored parameters (D19). */

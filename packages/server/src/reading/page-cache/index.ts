@@ -30,9 +30,6 @@ const leastBytes = 32 * 2 ** 20
 
 const fileName = 'sealed-pages'
 
-/** In milliseconds; a change of the machine's clock does not affect it. */
-const steadyClock = (): number => performance.now()
-
 /** Pages from the engine alone, built for each request. */
 export function plainPages(events: RangeReads, count?: CountBytes): PageReader {
   return createPageReader(events, undefined, count)
@@ -51,6 +48,6 @@ export function sealedPages(
   const memory = createSegmentMemory({ memoryBytes, leastBytes })
   const file = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
   const store = createSegmentStore({ memory, file })
-  const sealed = { store, sealer: createSealer(events, store, steadyClock, report) }
+  const sealed = { store, sealer: createSealer(events, store, () => performance.now(), report) }
   return createPageReader(events, sealed, count)
 }

@@ -31,7 +31,7 @@ import type { RepresentationOf } from '../representation/representation.ts'
 import { disclosedEvents } from '../../privacy/disclosure/disclosure.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
 import { contentTag } from '../../http/requests/entity-tag.ts'
-import { refusalOfParameters } from '../../http/requests/query.ts'
+import { withoutParameters } from '../../http/requests/query.ts'
 import { ownBody } from '../../http/answer-body.ts'
 
 /** `GET /v1/properties/{agentRef}` and `/v1/contacts/{contactRef}`: the latest event of one subject (PROTOCOL §11). */
@@ -69,10 +69,8 @@ export function getSubject(context: SubjectContext, feedName: FeedName): Operati
       },
     }),
 
-    prepare({ query, params }) {
-      const refusal = refusalOfParameters(query, context.limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
-      const subject = readSubject(params[0], feedName)
+    prepare: withoutParameters(context.limits, ([given]) => {
+      const subject = readSubject(given, feedName)
       if ('code' in subject) return () => invalidParameters(subject)
       return async (request, access) => {
         const key = feedKeyOf(access, feedName)
@@ -87,7 +85,7 @@ export function getSubject(context: SubjectContext, feedName: FeedName): Operati
         }
         return eventAnswer(request, ownBody(json), etag, coding, recorded)
       }
-    },
+    }),
   }
 }
 
