@@ -82,6 +82,11 @@ export interface ServiceLimits {
   readonly resultDays: number
 }
 
+/** What operations need that check what they are asked for. */
+export interface LimitsContext {
+  readonly limits: ServiceLimits
+}
+
 export const defaultLimits: ServiceLimits = {
   maxPageSize: 1_000,
   defaultPageSize: 100,

@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { newKeyText } from '@property-events/protocol'
 import * as fc from 'fast-check'
-import { clientNetwork } from '../../src/http/requests/client-address.ts'
+import { clientAddress, networkOf } from '../../src/http/requests/client-address.ts'
 import { createTokenBuckets } from '../../src/http/rate-limit/token-bucket.ts'
 import type { StorageEngine } from '../../src/index.ts'
 import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
@@ -192,15 +192,18 @@ onTransports('rate limits', (transport) => {
   })
 
   it('count an IPv6 subscriber by its /64 and an IPv4 one by its address (D10)', () => {
-    assert.equal(clientNetwork('2001:db8:1:2:aaaa::1', undefined, 0), '2001:db8:1:2::/64')
-    assert.equal(clientNetwork('2001:DB8:1:2::ffff', undefined, 0), '2001:db8:1:2::/64')
-    assert.equal(clientNetwork('2001:db8:1::2', undefined, 0), '2001:db8:1:0::/64')
-    assert.equal(clientNetwork('::1', undefined, 0), '0:0:0:0::/64')
-    assert.equal(clientNetwork('::ffff:192.0.2.1', undefined, 0), '192.0.2.1')
-    assert.equal(clientNetwork('10.0.0.1', '192.0.2.1:443, [2001:db8::5]:1', 1), '2001:db8:0:0::/64')
-    assert.equal(clientNetwork('10.0.0.1', '192.0.2.1, 10.0.0.2', 2), '192.0.2.1')
-    assert.equal(clientNetwork('10.0.0.1', 'nonsense', 1), '10.0.0.1')
-    assert.equal(clientNetwork('10.0.0.1', undefined, 1), '10.0.0.1')
+    assert.equal(networkOf(clientAddress('2001:db8:1:2:aaaa::1', undefined, 0)), '2001:db8:1:2::/64')
+    assert.equal(networkOf(clientAddress('2001:DB8:1:2::ffff', undefined, 0)), '2001:db8:1:2::/64')
+    assert.equal(networkOf(clientAddress('2001:db8:1::2', undefined, 0)), '2001:db8:1:0::/64')
+    assert.equal(networkOf(clientAddress('::1', undefined, 0)), '0:0:0:0::/64')
+    assert.equal(networkOf(clientAddress('::ffff:192.0.2.1', undefined, 0)), '192.0.2.1')
+    assert.equal(
+      networkOf(clientAddress('10.0.0.1', '192.0.2.1:443, [2001:db8::5]:1', 1)),
+      '2001:db8:0:0::/64',
+    )
+    assert.equal(networkOf(clientAddress('10.0.0.1', '192.0.2.1, 10.0.0.2', 2)), '192.0.2.1')
+    assert.equal(networkOf(clientAddress('10.0.0.1', 'nonsense', 1)), '10.0.0.1')
+    assert.equal(networkOf(clientAddress('10.0.0.1', undefined, 1)), '10.0.0.1')
   })
 
   it('keep the limits of used-up addresses through a spray of 50,000 others, in bounded memory (D10)', () => {

@@ -15,11 +15,11 @@ import { withReadBody } from '../../http/requests/read-body.ts'
 import { consumersPath, nameParams, readConsumerName } from './consumer-path.ts'
 import { withoutParameters } from '../../http/requests/query.ts'
 import type { ReadCounts } from '../read-counts.ts'
-import type { NameContext } from './consumer-path.ts'
+import type { LimitsContext } from '../../http/limits.ts'
 import type { EventStore } from '../../events/event-log.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 
-interface Context extends NameContext, BodyContext {
+interface Context extends LimitsContext, BodyContext {
   readonly events: EventStore
   readonly readCounts: ReadCounts
 }

@@ -5,12 +5,6 @@ import { refusalOfName } from '../consumer-name.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
 import type { OperationTarget } from '../../http/operation.ts'
-import type { ServiceLimits } from '../../http/limits.ts'
-
-/** What reading a name needs. */
-export interface NameContext {
-  readonly limits: ServiceLimits
-}
 
 export function consumersPath(feed: FeedName): string {
   return `/v1/${feed}-consumers`

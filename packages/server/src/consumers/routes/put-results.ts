@@ -16,12 +16,12 @@ import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
 import { consumersPath, nameParams, readConsumerName } from './consumer-path.ts'
 import { withoutParameters } from '../../http/requests/query.ts'
-import type { NameContext } from './consumer-path.ts'
+import type { LimitsContext } from '../../http/limits.ts'
 import type { EventStore } from '../../events/event-log.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
 import type { RequestObserver } from '../../http/observer.ts'
 
-interface Context extends NameContext, BodyContext {
+interface Context extends LimitsContext, BodyContext {
   readonly consumers: ConsumerStore
   readonly events: EventStore
   /** `branches`: as in `EventStore.readLatest`. */

@@ -5,7 +5,8 @@ import type { ProblemCode } from '../problem/problem.ts'
 import type { Operation } from '../operation.ts'
 import { withoutParameters } from '../requests/query.ts'
 import { documentCall } from './static-document.ts'
-import type { StaticDocument, DocumentContext } from './static-document.ts'
+import type { StaticDocument } from './static-document.ts'
+import type { LimitsContext } from '../limits.ts'
 
 interface OpenRoute extends Pick<Operation, 'path' | 'mediaType' | 'prepare'> {
   readonly operationId: string
@@ -41,7 +42,7 @@ export function openOperation(route: OpenRoute): Operation {
   }
 }
 
-export function openApi(context: DocumentContext, document: () => StaticDocument): Operation {
+export function openApi(context: LimitsContext, document: () => StaticDocument): Operation {
   return openOperation({
     path: '/openapi.json',
     mediaType: 'application/json',
@@ -53,7 +54,7 @@ export function openApi(context: DocumentContext, document: () => StaticDocument
   })
 }
 
-export function docs(context: DocumentContext, document: () => StaticDocument): Operation {
+export function docs(context: LimitsContext, document: () => StaticDocument): Operation {
   return openOperation({
     path: '/docs',
     mediaType: 'text/html',

@@ -7,12 +7,6 @@ import { contentTag, tagMatches } from '../requests/entity-tag.ts'
 import { versionHeaders } from '../../runtime/version.ts'
 import { sharedBody } from '../answer-body.ts'
 import type { Call } from '../operation.ts'
-import type { ServiceLimits } from '../limits.ts'
-
-/** What answering with a document needs. */
-export interface DocumentContext {
-  readonly limits: ServiceLimits
-}
 
 export interface StaticDocument {
   readonly bytes: Readonly<Record<ContentCoding, Buffer>>

@@ -4,7 +4,7 @@ import type { Operation } from '../operation.ts'
 import { withoutParameters } from '../requests/query.ts'
 import { openOperation } from './description-routes.ts'
 import { documentCall, madeOnce, staticDocument } from './static-document.ts'
-import type { DocumentContext } from './static-document.ts'
+import type { LimitsContext } from '../limits.ts'
 
 const mediaType = 'text/plain'
 
@@ -34,7 +34,7 @@ A client that knows only the contract's list reads \`GET /api/func/api/v1/events
 `
 
 /** The two operations. Neither text is in memory before it is asked for. */
-export function textDocuments(context: DocumentContext): readonly Operation[] {
+export function textDocuments(context: LimitsContext): readonly Operation[] {
   const texts = { '/llms.txt': () => guide, '/llms-full.txt': allDocuments }
   return Object.entries(texts).map(([path, read]) => {
     const document = madeOnce(() => staticDocument(`${mediaType}; charset=utf-8`, read()))

@@ -1,25 +1,18 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 
 /**
- * The address that failed authentications are counted under (D10): an IPv4 address, or the /64 of an IPv6 one, which is what one
- * subscriber has. `X-Forwarded-For` is trusted only as far as there are proxies of our own: with 1, its last entry, written by that
- * proxy. Entries further left were sent by the client and may be invented.
+ * The address of a client; an IPv4 address in its own form, and an IPv6 address without its zone. `X-Forwarded-For` is trusted only as far
+ * as there are proxies of our own: with 1, its last entry, written by that proxy. Entries further left were sent by the client and may be
+ * invented.
  */
-export function clientNetwork(
-  socketAddress: string | undefined,
-  forwardedFor: string | undefined,
-  trustedProxies: number,
-): string {
-  return networkOf(hopOf(socketAddress ?? '', forwardedFor, trustedProxies))
-}
-
-/** The whole address, found in the same way; an IPv4 address in its own form, and an IPv6 address without its zone. */
 export function clientAddress(
   socketAddress: string | undefined,
   forwardedFor: string | undefined,
   trustedProxies: number,
 ): string {
-  return plainAddress(hopOf(socketAddress ?? '', forwardedFor, trustedProxies))
+  const hop = hopOf(socketAddress ?? '', forwardedFor, trustedProxies)
+  const plain = hop.replace(/%.*$/, '')
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1] ?? plain
 }
 
 function hopOf(socketAddress: string, forwardedFor: string | undefined, trustedProxies: number): string {
@@ -37,15 +30,10 @@ function withoutPort(hop: string): string {
   return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text
 }
 
-function plainAddress(address: string): string {
-  const plain = address.replace(/%.*$/, '')
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1] ?? plain
-}
-
-function networkOf(address: string): string {
-  const plain = plainAddress(address)
-  if (isIPv4(plain) || !isIPv6(plain)) return plain
-  const [head = '', tail] = plain.toLowerCase().split('::')
+/** What failed authentications are counted under (D10): an IPv4 address, or the /64 of an IPv6 one, which is what one subscriber has. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = address.toLowerCase().split('::')
   const before = head === '' ? [] : head.split(':')
   const after = tail === undefined || tail === '' ? [] : tail.split(':')
   const gap =

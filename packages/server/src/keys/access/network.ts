@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { Request } from '../../http/exchange.ts'
 import type { Bucket, TokenBuckets } from '../../http/rate-limit/token-bucket.ts'
-import { clientAddress, clientNetwork } from '../../http/requests/client-address.ts'
+import { clientAddress, networkOf } from '../../http/requests/client-address.ts'
 import type { NodeState } from '../../nodes/announce-node.ts'
 import type { VerifiedKey } from '../index.ts'
 
@@ -23,15 +23,11 @@ export interface ProxyContext extends Pick<NetworkContext, 'trustedProxies'> {
 
 /** The bucket for failures of the caller's network. Ask for it at once: a closed connection has no address. */
 export function failuresOf(context: NetworkContext, request: Request): Bucket {
-  return context.failureBuckets.of(networkOf(context, request))
+  return context.failureBuckets.of(networkOf(addressOf(context, request)))
 }
 
 function addressOf({ trustedProxies }: Pick<NetworkContext, 'trustedProxies'>, request: Request): string {
   return clientAddress(request.remote, request.header('x-forwarded-for'), trustedProxies)
-}
-
-function networkOf({ trustedProxies }: NetworkContext, request: Request): string {
-  return clientNetwork(request.remote, request.header('x-forwarded-for'), trustedProxies)
 }
 
 /** Whether the key may be used from the network that the request comes from. */
