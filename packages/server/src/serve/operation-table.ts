@@ -69,10 +69,7 @@ export function operationTable(context: Composed, options: TableOptions = {}): r
   const document = madeOnce(() =>
     staticDocument('application/json', openApiText(operations, basePath, headersOf)),
   )
-  const page = madeOnce(() => {
-    const { html, headers } = readReferencePage()
-    return staticDocument('text/html; charset=utf-8', html, headers)
-  })
+  const page = madeOnce(readReferencePage)
   const rows: readonly Operation[] = [
     ...feedNames.flatMap((feed) => [listEvents(context, feed), getEvent(context, feed)]),
     ...feedNames.map((feed) => publishEvents(context, feed)),

@@ -1,6 +1,7 @@
 /** The page at `/docs`, as `npm run openapi` has written it (scripts/reference), with its policy for browsers. */
 import { readFileSync } from 'node:fs'
-import { pagePolicy } from './static-document.ts'
+import { pagePolicy, staticDocument } from './static-document.ts'
+import type { StaticDocument } from './static-document.ts'
 
 interface Policy {
   readonly style: readonly string[]
@@ -8,15 +9,12 @@ interface Policy {
 }
 
 /** Reads the file instead of importing it: an imported file stays in memory, and the document is made once. */
-export function readReferencePage() {
+export function readReferencePage(): StaticDocument {
   const policy: Policy = JSON.parse(readText('policy.json'))
-  return {
-    html: readText('page.html'),
-    headers: {
-      'content-security-policy': policyText(policy),
-      'referrer-policy': 'no-referrer',
-    },
-  }
+  return staticDocument('text/html; charset=utf-8', readText('page.html'), {
+    'content-security-policy': policyText(policy),
+    'referrer-policy': 'no-referrer',
+  })
 }
 
 /**

@@ -32,10 +32,8 @@ type CurrentPage =
   /** No such tenant; no moment, or an expired one; more subjects than a list may have. */
   | { readonly kind: 'unknownFeed' | 'noMoment' | 'tooMany' }
 
-export interface CurrentPages {
-  /** Rejects as the store does. */
-  locate(request: CurrentRequest): Promise<CurrentPage>
-}
+/** Locates a page. Rejects as the store does. */
+export type CurrentPages = (request: CurrentRequest) => Promise<CurrentPage>
 
 interface CurrentPagesParts {
   readonly events: Pick<EventStore, 'head' | 'latestPositions' | 'earlierPositions'>
@@ -87,28 +85,26 @@ export function createCurrentPages(parts: CurrentPagesParts): CurrentPages {
       await moments.noteUse(name, moment, isLast ? 0 : nowMs)
   }
 
-  return {
-    async locate(request) {
-      const { keyId, key, view, page, pageSize } = request
-      const name = { keyId, key, view }
-      const kept = await moments.find(name)
-      const known = await headOf(key)
-      if (known === undefined) return { kind: 'unknownFeed' }
-      const moment = await momentOf(name, request, kept, known)
-      if (moment === undefined) return { kind: 'noMoment' }
-      const head = await headAfter(key, known, moment)
-      if (head === undefined) return { kind: 'noMoment' }
-      const positions = await listOf({ key, view, epoch: moment.epoch, through: moment.position })
-      if (positions === 'tooMany') return { kind: 'tooMany' }
-      const range = { key, view, first: 1, count: positions.length }
-      const located = pageOf({ range, head }, { page, pageSize })
-      await noteUse(name, moment, page >= located.totalPages)
-      return {
-        kind: 'page',
-        page: { ...located, range: { ...located.range, positions } },
-        asOf: moment.sequenceNumber,
-      }
-    },
+  return async (request) => {
+    const { keyId, key, view, page, pageSize } = request
+    const name = { keyId, key, view }
+    const kept = await moments.find(name)
+    const known = await headOf(key)
+    if (known === undefined) return { kind: 'unknownFeed' }
+    const moment = await momentOf(name, request, kept, known)
+    if (moment === undefined) return { kind: 'noMoment' }
+    const head = await headAfter(key, known, moment)
+    if (head === undefined) return { kind: 'noMoment' }
+    const positions = await listOf({ key, view, epoch: moment.epoch, through: moment.position })
+    if (positions === 'tooMany') return { kind: 'tooMany' }
+    const range = { key, view, first: 1, count: positions.length }
+    const located = pageOf({ range, head }, { page, pageSize })
+    await noteUse(name, moment, page >= located.totalPages)
+    return {
+      kind: 'page',
+      page: { ...located, range: { ...located.range, positions } },
+      asOf: moment.sequenceNumber,
+    }
   }
 }
 

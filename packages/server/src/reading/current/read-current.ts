@@ -55,7 +55,7 @@ export function currentCall(
     const key = feedKeyOf(access, feed)
     const asked = { ...parameters, key, view: feedViewOf(access, parameters.view) }
     const least = leastOf(request)
-    const found = await currentPages.locate({ ...asked, keyId: access.keyId ?? '', least })
+    const found = await currentPages({ ...asked, keyId: access.keyId ?? '', least })
     if (found.kind !== 'page') return refused({ ...refusalOf(found.kind, feed), headers })
     const form = formOf(access, feed)
     const page = { ...found.page, range: { ...found.page.range, ...(form && { form }) } }
