@@ -1,12 +1,11 @@
 /** What keys had been sent of a feed when an erasure became unreachable (D28). */
 import { rangesOf } from '../../runtime/number-ranges.ts'
 import { statement, uuidOf } from '../../sql/database.ts'
-import type { Dialect, Sql } from '../../sql/database.ts'
+import type { Dialect, Sql, StoredLogId } from '../../sql/database.ts'
 import { numbersPerBlock, runLagMs } from '../disclosure/disclosure.ts'
 import type { DisclosurePiece } from '../disclosure/disclosure.ts'
 import { firstDisclosureHour } from './erasure.ts'
 import type { Erasure, EarlierDisclosures } from './erasure.ts'
-import type { ErasureRow } from './store.ts'
 
 const noteErasure = statement(
   'erasure-disclosure-add',
@@ -62,7 +61,15 @@ interface PieceRow {
 }
 
 /** Of a row of `erasure`. */
-type ErasedRow = Pick<ErasureRow, 'erasure' | 'tenant' | 'feed' | 'subject' | 'last_position' | 'begun_ms'>
+/** Of a row of erasures: its own type, because `store.ts` reads this file. */
+interface ErasedRow {
+  readonly erasure: string
+  readonly tenant: string
+  readonly feed: number
+  readonly subject: StoredLogId | null
+  readonly last_position: number
+  readonly begun_ms: number
+}
 
 /** In the commit in which it becomes unreachable. */
 export async function copyDisclosures(sql: Sql, row: ErasedRow, nowMs: number): Promise<void> {
