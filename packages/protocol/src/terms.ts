@@ -39,7 +39,8 @@ export function termsConsumerSentence(
   }: { readonly record: TermsRecord; readonly recordedFrom: string; readonly isOlder: boolean },
 ): string {
   const sendings = {
-    first: `First sent at ${sentAt === null ? '' : utc(sentAt)}.`,
+    // The record has minutes, and the event may be younger than the minute's first second.
+    first: `First sent in the minute of ${sentAt === null ? '' : utc(sentAt).replace(':00 UTC', ' UTC')}.`,
     time_not_recorded: 'Sent; when is not recorded.',
     not_recorded: `Whether it was sent is not recorded: the record begins at ${utc(recordedFrom)}.`,
     no_record: 'The record has no sending of it.',

@@ -60,7 +60,7 @@ it('are text, JSON and a page to print; a kill loses none of what was added, and
   )
   assert.match(text.stdout, /\n {2}rent frequency +Monthly \(12\)\n/)
   assert.match(text.stdout, /\n {2}price +£1,250\n/)
-  assert.match(text.stdout, /\nConsumers\n.*First sent at /s)
+  assert.match(text.stdout, /\nConsumers\n.*First sent in the minute of /s)
   const page = await run([...command, '--url', second.line.url, '--html'])
   assert.match(page.stdout, /^<!doctype html>\n<html lang="en-GB">/)
   assert.match(page.stdout, /@page \{ size: A4;/)

@@ -84,7 +84,7 @@ onEngines('terms of a property', {}, (service) => {
     )
     assert.match(
       shown.sentence,
-      /^First sent at .* UTC\. Applied by .* Live from .*, with no end reported, at https:/,
+      /^First sent in the minute of \d{4}-\d\d-\d\d \d\d:\d\d UTC\. Applied by .* Live from .*, with no end reported, at https:/,
     )
     // A reader sees itself alone: the same.
     const own = await termsOf(service(), agentRef, '', readKey)
