@@ -1,6 +1,5 @@
 /** What a copy of a store, or of one tenant, takes along beside events and keys. */
 import { feedNames } from '@property-events/protocol'
-import { CopyRefusal } from './compare.ts'
 import type { Actor } from '../audit/actor.ts'
 import type { Leaving } from '../tenants/leaving/leaving.ts'
 import type { DisclosurePiece } from '../privacy/disclosure/disclosure.ts'
@@ -83,11 +82,18 @@ export async function copyRules(
  * The source's audit, of all tenants or of one, so that the copy can say what was changed before it was one; rows that are there already
  * stay. What the copy itself changes in the target has rows of its own there.
  */
-export async function copyAudit(from: StorageEngine, to: StorageEngine, tenant?: string): Promise<void> {
+export async function copyAudit(
+  from: { readonly audit: Pick<StorageEngine['audit'], 'read'> },
+  to: StorageEngine,
+  tenant?: string,
+): Promise<void> {
   for (let after: string | undefined; ;) {
     const rows = await from.audit.read({ first: 'oldest', after, limit: rowsAtOnce, tenant })
-    if (rows === 'unknownRow')
-      throw new CopyRefusal('The audit was pruned in the meantime. Run the command again.')
+    // The last row read was pruned in the meantime: what is left is read from its beginning.
+    if (rows === 'unknownRow') {
+      after = undefined
+      continue
+    }
     if (rows.length > 0) await to.audit.take(rows)
     if (rows.length < rowsAtOnce) return
     after = rows.at(-1)?.id

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
+import { copyAudit } from '../../src/transfer/copy-settings.ts'
 import { openStorage } from '../../src/store/open-storage.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import { tenantA } from './support/drafts.ts'
@@ -38,5 +39,34 @@ describe('the audit in a file', () => {
     for (const sql of statements) refused(sql)
     assert.deepEqual((await store.audit.read({ first: 'oldest', limit: 10 })).length, 2)
     db.close()
+  })
+
+  it('is copied to its end though rows are pruned in the meantime', async () => {
+    using folders = temporaryFolder()
+    await using from = await withTenants(await open(join(folders.path, 'from')))
+    await using to = await open(join(folders.path, 'to'))
+    const rows = Array.from({ length: 1_200 }, (_, at) => {
+      const id = `01900000-0000-7000-8000-${String(at).padStart(12, '0')}`
+      const row = { id, atMs: at, actor: 'cli:one', action: 'tenant.change', tenant: tenantA, target: null }
+      return { ...row, detail: { name: [`Tŷ ${at} – £`] } }
+    })
+    await from.audit.take(rows)
+    let reads = 0
+    const read: StorageEngine['audit']['read'] = async (query) => {
+      reads += 1
+      if (reads === 2) await from.audit.prune(600, 'cli:one')
+      return from.audit.read(query)
+    }
+    await copyAudit({ audit: { read } }, to, tenantA)
+    const copied: string[] = []
+    for (let after: string | undefined; ;) {
+      const page = await to.audit.read({ first: 'oldest', after, tenant: tenantA, limit: 500 })
+      if (page === 'unknownRow' || page.length === 0) break
+      copied.push(...page.map(({ id }) => id))
+      after = copied.at(-1)
+    }
+    const kept = rows.slice(600).map(({ id }) => id)
+    assert.ok(kept.every((id) => copied.includes(id)))
+    assert.equal(new Set(copied).size, copied.length)
   })
 })
