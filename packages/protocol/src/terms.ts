@@ -40,7 +40,7 @@ export function termsConsumerSentence(
 ): string {
   const sendings = {
     // The record has minutes, and the event may be younger than the minute's first second.
-    first: `First sent in the minute of ${sentAt === null ? '' : utc(sentAt).replace(':00 UTC', ' UTC')}.`,
+    first: `First sent in the minute of ${sentAt === null ? '' : minuteOf(sentAt)}.`,
     time_not_recorded: 'Sent; when is not recorded.',
     not_recorded: `Whether it was sent is not recorded: the record begins at ${utc(recordedFrom)}.`,
     no_record: 'The record has no sending of it.',
@@ -61,6 +61,10 @@ export function termsConsumerSentence(
     return `Live ${begin}, ${end}, ${where}.`
   })
   return [sendings[sent], done, ...(shown.length === 0 ? [nowhere] : shown)].join(' ')
+}
+
+function minuteOf(at: string): string {
+  return `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
 }
 
 /** To the second. */

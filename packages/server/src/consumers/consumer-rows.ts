@@ -42,7 +42,7 @@ export function consumerOf({ tenant, feed, key_id: keyId, name }: ConsumerRow): 
   return { key: { tenantId: tenant, feed: feedOfNumber(feed, 'consumer') }, keyId, name }
 }
 
-/** One text for each consumer. */
+/** One text for each consumer of all feeds. */
 export function consumerText({ key, keyId, name }: ConsumerName): string {
   return `${feedName(key)} ${keyId} ${name}`
 }

@@ -139,7 +139,7 @@ function mayRead(granted: readonly string[] | undefined, wanted: readonly string
   return granted === undefined || wanted === undefined || granted.some((branch) => wanted.includes(branch))
 }
 
-/** One text for each consumer. */
+/** One text for each consumer of a feed. */
 export function consumerKey({ keyId, name }: Named): string {
   return `${keyId} ${name}`
 }

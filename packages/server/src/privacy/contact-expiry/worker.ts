@@ -22,8 +22,8 @@ interface ExpiringParts {
 
 /**
  * Puts contacts on the list that are due within the notice period, and begins the erasure of those whose day has come: an ordinary
- * erasure, which continues by itself. A contact that has changed meanwhile is left alone. False if the rest has to wait: the feed takes no
- * change now, or the clock is behind.
+ * erasure, which continues by itself. A contact that has changed meanwhile is left alone. Returns false if it has to
+ * try again later: the feed accepts no changes at the moment, or the clock is behind.
  */
 export async function expireContacts(parts: ExpiringParts): Promise<boolean> {
   const { storage, tenantId, days, nowMs, signal } = parts
